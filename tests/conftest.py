@@ -29,6 +29,9 @@ from handrail.testing import FakeClock
 TOOL_NAMES = [
     "read_file",
     "write_file",
+    "edit_file",
+    "move_file",
+    "delete_file",
     "list_directory",
     "search_code",
     "execute_command",

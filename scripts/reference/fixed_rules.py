@@ -37,6 +37,10 @@ def _write(rule: str, path: str, content: str, encoding: str = "utf-8") -> Notic
     return Noticed(rule, "write_file", params, f"write {code(content)} to {code(path)}{how}")
 
 
+def _change(rule: str, tool: str, shown: str, **params: str) -> Noticed:
+    return Noticed(rule, tool, params, shown)
+
+
 def _write_large(rule: str, path: str, megabytes: int) -> Noticed:
     content = {"blob": "0" * 64, "size": megabytes * _MEGABYTE}
     params = {"path": path, "content": content}
@@ -74,6 +78,8 @@ NOTICED = (
     _write_large("size.file", "notes.md", 200),
     _write("write.encoding", "notes.md", "é", "cp1252"),
     _write("write.disguise", "notes.md", "Ã©", "cp1252"),
+    _change("write.deletes", "delete_file", "delete `notes.md`", path="notes.md"),
+    _change("write.same-path", "move_file", "move `a.md` to `./a.md`", path="a.md", to="./a.md"),
     _run("command.forbidden", "rm", "-rf", "/"),
     _run("command.unlisted", "frobnicate", "all"),
     _run("command.outside", "cat", "/etc/hosts"),

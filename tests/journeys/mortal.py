@@ -1,9 +1,9 @@
 """Runs the `handrail` command so that it dies by SIGKILL at a chosen moment.
 
 HANDRAIL_DIES is `before:commit:2`, `after:report:1` and so on: before or after the nth time that
-a batch is committed, a file is read or written, effects are applied as a whole or step by step, a
-call is claimed, a beginning or an end is put into the journal, or facts, results or what was
-undone is sent.
+a batch is committed, a file is read, written, removed or moved, effects are applied as a whole or
+step by step, a call is claimed, a beginning or an end is put into the journal, or facts, results
+or what was undone is sent.
 """
 
 import os
@@ -73,6 +73,10 @@ match what:
         FileSystemExecutor.read = mortal_async(FileSystemExecutor.read)
     case "write":
         FileSystemExecutor.write = mortal_async(FileSystemExecutor.write)
+    case "remove":
+        FileSystemExecutor.remove = mortal_async(FileSystemExecutor.remove)
+    case "move":
+        FileSystemExecutor.move = mortal_async(FileSystemExecutor.move)
     case "apply":
         AppliedSet.go = mortal_with_options(AppliedSet.go)
     case "step":

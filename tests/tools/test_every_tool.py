@@ -24,13 +24,13 @@ every_tool_with_path = pytest.mark.parametrize("tool", TOOLS_WITH_PATH, ids=lamb
 
 def sample(tool: AnyTool, **given: Any) -> dict[str, Any]:
     """The least a call must say, made from the schema."""
-    by_type = {"string": "a.txt", "integer": 1, "number": 1.5, "boolean": True}
-    by_type |= {"array": [], "object": {}}
+    by_type = {"integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
     schema = tool.definition.input_schema
     made: dict[str, Any] = {}
     for name in schema.get("required", []):
         field = schema["properties"][name]
-        made[name] = field["enum"][0] if "enum" in field else by_type[field["type"]]
+        text = field.get("enum", [f"{name}.txt"])[0]
+        made[name] = text if field["type"] == "string" else by_type[field["type"]]
     return made | given
 
 

@@ -71,7 +71,7 @@ def judge_effects(effects: Effects, rules: Rules) -> list[Finding]:
         *_group(found for change in changes for found in _judge_link(change, rules)),
         *_judge_amount(own, moved=set(renames.values())),
         *_group(found for change in fresh for found in _judge_content(change, rules)),
-        *_group(found for old in renames.values() for found in _judge_move(old, rules)),
+        *_group(found for old in renames.values() for found in judge_move(old, rules)),
         *_judge_executables(fresh),
         *_judge_deletions(own, moved=set(renames.values())),
         *_judge_any(effects),
@@ -191,7 +191,7 @@ def _judge_link(change: Effect, rules: Rules) -> Iterator[Finding]:
     yield Finding("effects.link", reason, RiskLevel.HIGH)
 
 
-def _judge_move(old: str, rules: Rules) -> Iterator[Finding]:
+def judge_move(old: str, rules: Rules) -> Iterator[Finding]:
     """A file of a kind that matters is missing under its old name."""
     for found in rules.judge_write(old, built=True):
         yield Finding(found.rule, f"moves away {found.reason}", found.risk, found.layer)

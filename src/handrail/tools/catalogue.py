@@ -14,6 +14,8 @@ from handrail.tools.base import AnyTool
 from handrail.tools.blame import blaming
 from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.config import ChangeConfig
+from handrail.tools.builtin.delete_file import DeleteFile
+from handrail.tools.builtin.edit_file import EditFile
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.http_request import HttpRequest
@@ -21,6 +23,7 @@ from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.memory_forget import MemoryForget
 from handrail.tools.builtin.memory_recall import MemoryRecall
 from handrail.tools.builtin.memory_store import MemoryStore
+from handrail.tools.builtin.move_file import MoveFile
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
@@ -34,6 +37,9 @@ from handrail.tools.registry import ToolRegistry
 BUILTIN = (
     ReadFile,
     WriteFile,
+    EditFile,
+    MoveFile,
+    DeleteFile,
     ListDirectory,
     SearchCode,
     ExecuteCommand,

@@ -155,11 +155,11 @@ def _details(change: Effect, contents: Contents) -> Iterator[str]:
 
 def _size(change: Effect, node: Node, contents: Contents) -> str:
     content = next((one for one in reversed(contents(change)) if one is not None), None)
-    kind = "" if content is None else _binary_kind(content)
+    kind = "" if content is None else binary_kind(content)
     return f"{kind}, {node.size:,} bytes" if kind else f"{node.size:,} bytes"
 
 
-def _binary_kind(content: bytes) -> str:
+def binary_kind(content: bytes) -> str:
     """Which kind of binary it is; empty for a text."""
     if decode_text(content, "utf-8") is not None:
         return ""

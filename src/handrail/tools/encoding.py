@@ -24,6 +24,12 @@ def text_encoding(name: str) -> str:
     return codec.name
 
 
+# Encodings that leave the byte order to a mark at the beginning, and are written little-endian.
+_BIG_ENDIAN = {
+    "utf-16": (codecs.BOM_UTF16_BE, "utf-16-be"),
+    "utf-32": (codecs.BOM_UTF32_BE, "utf-32-be"),
+}
+
 TextEncoding = Annotated[str, AfterValidator(text_encoding)]
 
 
@@ -34,6 +40,14 @@ def decode_text(data: bytes, encoding: str) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text
+
+
+def encode_like(data: bytes, text: str, encoding: str) -> bytes:
+    """`text` as it would stand in the place of `data`: in the same byte order."""
+    mark, order = _BIG_ENDIAN.get(encoding, (b"", ""))
+    if order and data.startswith(mark):
+        return mark + text.encode(order)
+    return text.encode(encoding)
 
 
 def encode_behind(data: bytes, text: str, encoding: str) -> bytes:

@@ -8,6 +8,9 @@ class ToolName(StrEnum):
 
     READ_FILE = "read_file"
     WRITE_FILE = "write_file"
+    EDIT_FILE = "edit_file"
+    MOVE_FILE = "move_file"
+    DELETE_FILE = "delete_file"
     LIST_DIRECTORY = "list_directory"
     SEARCH_CODE = "search_code"
     EXECUTE_COMMAND = "execute_command"

@@ -4,6 +4,8 @@ from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
 from handrail.tools.builtin.config import ChangeConfig
+from handrail.tools.builtin.delete_file import DeleteFile
+from handrail.tools.builtin.edit_file import EditFile
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
 from handrail.tools.builtin.http_request import HttpRequest
@@ -11,6 +13,7 @@ from handrail.tools.builtin.list_directory import ListDirectory
 from handrail.tools.builtin.memory_forget import MemoryForget
 from handrail.tools.builtin.memory_recall import MemoryRecall
 from handrail.tools.builtin.memory_store import MemoryStore
+from handrail.tools.builtin.move_file import MoveFile
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
@@ -42,6 +45,9 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
             for tool, asks, risk, seconds in (
                 (ReadFile(), False, "LOW", 0),
                 (WriteFile(), True, "MEDIUM", 300),
+                (EditFile(), True, "MEDIUM", 300),
+                (MoveFile(), True, "MEDIUM", 300),
+                (DeleteFile(), True, "HIGH", 600),
                 (ListDirectory(), False, "LOW", 0),
                 (SearchCode(), False, "LOW", 0),
                 (ExecuteCommand(), True, "MEDIUM", 300),
@@ -56,7 +62,7 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (SelfInfo(), False, "LOW", 0),
             )
         ],
-        "total_count": 14,
+        "total_count": 17,
     }
 
 

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { FileDiff, Globe, Terminal } from "lucide-react";
+import { FileDiff, FileInput, FileX, Globe, Terminal } from "lucide-react";
 import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 import { serverNow } from "../api/time";
@@ -139,4 +139,10 @@ function useMatches(query: string): boolean {
   );
 }
 
-const ICONS: Record<string, typeof Terminal> = { write_file: FileDiff, http_request: Globe };
+const ICONS: Record<string, typeof Terminal> = {
+  write_file: FileDiff,
+  edit_file: FileDiff,
+  move_file: FileInput,
+  delete_file: FileX,
+  http_request: Globe,
+};
