@@ -209,7 +209,8 @@ class Reviewer:
         tool = reviewed.tool
         with blaming(tool.name, "on the client"):
             hands = reviewed.hands.knowing(reviewed.verdict)
-            return await tool.expect(reviewed.params, self._scene, hands, reviewed.facts)
+            expected = await tool.expect(reviewed.params, self._scene, hands, reviewed.facts)
+        return None if expected is None else _marked(expected, hands)
 
     async def execute(self, reviewed: Reviewed, *, surveyed: bool = True) -> ToolResult:
         """Do it. Unless it was `surveyed` before a person was asked, it reaches no host.
@@ -224,7 +225,7 @@ class Reviewer:
         with blaming(tool.name, "on the client"):
             hands = reviewed.hands.knowing(reviewed.verdict)
             given = await tool.execute(reviewed.params, self._scene, hands, facts)
-            result = as_result(tool.name, given)
+            result = _marked(as_result(tool.name, given), hands)
         is_undoable = tool.effect is Effect.CHANGE and not reviewed.hands.in_draft
         if reviewed.call is None or not is_undoable:
             return result
@@ -234,6 +235,11 @@ class Reviewer:
         """Add to a result whether the files that the call wrote can be brought back."""
         told = await self._hands.undo.describe(call)
         return replace(result, fields={**result.fields, **told}) if told else result
+
+
+def _marked(result: ToolResult, hands: Hands) -> ToolResult:
+    """The result, which says so if it is about a draft."""
+    return replace(result, fields={**result.fields, "draft": True}) if hands.in_draft else result
 
 
 def _judge_case(

@@ -1,4 +1,4 @@
-import { Ban, CircleCheck, FlaskConical, Hand, type LucideIcon } from "lucide-react";
+import { Ban, CircleCheck, FilePen, FlaskConical, Hand, type LucideIcon } from "lucide-react";
 
 import type { ExplainResponse, Ruling } from "../api/types";
 import { Risk } from "../ui/risk";
@@ -9,6 +9,7 @@ import { Plan } from "./plan";
 
 const RULINGS: Record<Ruling, { words: string; Icon: LucideIcon; colour: string }> = {
   allow: { words: "Runs at once", Icon: CircleCheck, colour: "text-low" },
+  draft: { words: "Changes the session's draft only", Icon: FilePen, colour: "text-accent" },
   rehearse: { words: "Tried first where it can change nothing", Icon: FlaskConical, colour: "text-accent" },
   ask: { words: "Asks a person", Icon: Hand, colour: "text-medium" },
   deny: { words: "Refused", Icon: Ban, colour: "text-critical" },

@@ -126,11 +126,9 @@ class WriteFile(Tool[WriteFileParams]):
         if too_much := SizeLimiter().check_file(len(kept) + len(added)):
             return ToolResult.failed(too_much[0].reason, ErrorType.VALIDATION)
         await hands.files.write(path, kept + added, expected=state)
-        draft: JsonObject = {"draft": True} if hands.in_draft else {}
         verb = "Appended" if params.mode == "append" else "Wrote"
-        where = f"{path} in the draft" if hands.in_draft else path
-        fields = {"path": path, "size": len(kept) + len(added), **draft}
-        return ToolResult(True, f"{verb} {len(added):,} bytes to {where}", fields)
+        fields = {"path": path, "size": len(kept) + len(added)}
+        return ToolResult(True, f"{verb} {len(added):,} bytes to {path}", fields)
 
 
 def _extent(content: str | Blob) -> str:

@@ -160,9 +160,7 @@ class Rehearsing:
         )
         changed = [change.path for change in rehearsed.changes]
         fields = {**result.fields, "rehearsed": True, "changed": changed, "notes": notes}
-        if in_draft:
-            fields["draft"] = True
-        elif not rehearsed.effects.is_empty:
+        if not in_draft and not rehearsed.effects.is_empty:
             fields["can_undo"] = True
         return replace(result, output=result.output.lstrip(), fields=fields)
 
