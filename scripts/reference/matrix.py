@@ -29,8 +29,8 @@ def matrix_page() -> str:
         "Who is asked, a user or a client's person, has so many seconds to answer; without an "
         "answer the call ends unexecuted. `APPROVAL_TIMEOUT_SECONDS` sets one time "
         "[for all](reference/settings.md). From HIGH on, a yes takes a second step. A yes can be "
-        "for this call, for its class, or for all of a session, never for what is CRITICAL, and "
-        "never by an agent.",
+        "for this call, for its class (in the session, or always in the project), or for all of a "
+        "session, never for what is CRITICAL, and never by an agent.",
         "## Tools",
         _tools(),
         "What is above that comes from the rules below. Commands run in boxes: until one "

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 from pydantic import BaseModel
 
-from handrail.core.grant import GRANT_SECONDS, GRANT_USES
+from handrail.core.grant import GRANT_SECONDS, GRANT_USES, LASTING_CHOICES, LASTING_SECONDS
 from handrail.wire.events import EVENTS
 from scripts.reference.http import openapi_document
 
@@ -16,7 +16,11 @@ _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean"
 _LIMITS = {
     "GRANT_USES": ("How many calls a grant may let pass, in words.", GRANT_USES),
     "GRANT_SECONDS": ("For how long a grant may hold, in words.", GRANT_SECONDS),
+    "LASTING_CHOICES": ("For how long a lasting answer may hold, in words.", LASTING_CHOICES),
 }
+_LASTING = f"""/** For how long it holds unless a person says otherwise. */
+export const LASTING_SECONDS = {LASTING_SECONDS};
+"""
 
 Schema = dict[str, Any]
 
@@ -31,7 +35,7 @@ def types_module() -> str:
         f"/** Every event of the stream, by its name. */\nexport interface Events {{\n{events}}}\n"
     )
     limits = [_limits(name, *constant) for name, constant in _LIMITS.items()]
-    return "\n".join([_HEAD, *interfaces, told, *limits])
+    return "\n".join([_HEAD, *interfaces, told, *limits, _LASTING])
 
 
 def _limits(name: str, meaning: str, choices: Sequence[tuple[int | None, str]]) -> str:

@@ -248,6 +248,10 @@ def a_card(approval_id: str = "apr_1", **fields: Any) -> Card:
         "offers": (
             Offer(Scope.ONCE, "this call, once"),
             Offer(Scope.CLASS, "writes to *.md, for the rest of this session"),
+            Offer(
+                Scope.PROJECT,
+                "writes to *.md, always in this project, in every session of this agent",
+            ),
             Offer(Scope.SESSION, WHOLE_SESSION_WORDS, WHOLE_SESSION),
         ),
         "needs_second_step": False,

@@ -118,6 +118,19 @@ async def test_a_class_is_approved_by_a_second_key(screen: Screen) -> None:
         assert await sitting.choice() == Choice(approved=True, scope=Scope.CLASS)
 
 
+async def test_a_class_is_always_approved_by_a_second_key_and_it_says_how_that_ends(
+    screen: Screen,
+) -> None:
+    async with asked(screen, a_live_card()) as sitting:
+        await sitting.press("p")
+        await screen.sees("always in this project")
+        await screen.sees("It ends after 30 days, or when you revoke it.")
+        assert not sitting.asking.done()
+        await sitting.press("y")
+
+        assert await sitting.choice() == Choice(approved=True, scope=Scope.PROJECT)
+
+
 @pytest.mark.parametrize("key", ["c", "a", "\r", "\x1b"])
 async def test_no_other_key_approves_a_class(screen: Screen, key: str) -> None:
     async with asked(screen, a_live_card()) as sitting:
@@ -209,7 +222,7 @@ async def test_a_whole_session_is_approved_only_with_a_warning_and_the_word(
         assert await sitting.choice() == Choice(approved=True, scope=Scope.SESSION)
 
 
-@pytest.mark.parametrize("key", ["c", "s"])
+@pytest.mark.parametrize("key", ["c", "p", "s"])
 async def test_what_is_not_offered_cannot_be_chosen(screen: Screen, key: str) -> None:
     async with asked(screen, a_live_card(**CRITICAL)) as sitting:
         await sitting.press(f"{key}")

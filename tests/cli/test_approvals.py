@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Generator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +179,39 @@ def test_a_class_is_granted_listed_used_and_taken_back(office: Office) -> None:
     assert revoked == "writes to lib/**/*.py: revoked; you are asked again\n"
     assert asked["status"] == "awaiting_approval"
     ended_well(office.run("approvals", "reject", asked["approval_id"]))
+
+
+def test_a_class_is_always_approved_once_its_card_was_read_and_the_grant_says_until_when(
+    office: Office,
+) -> None:
+    call = office.ask_for("always/one.py")
+    words = ("approvals", "approve", call["approval_id"], "--scope", "project", "--days", "7")
+    hasty = office.run(*words)
+    ended_well(office.run(*words, "--yes"))
+
+    passed = office.become_of("always/two.py")
+    (grant,) = json.loads(ended_well(office.run("grants", "--json")))["grants"]
+    listed = ended_well(office.run("grants"))
+    ended_well(office.run("grants", "revoke", grant["grant_id"][-8:]))
+    asked = office.ask_for("always/three.py")
+
+    assert hasty.returncode == 1
+    assert "--scope project: writes to always/**/*.py, always in this project" in hasty.stdout
+    assert "first call of this kind by this agent" in hasty.stdout
+    assert "nothing is approved yet" in hasty.stderr
+    assert (passed["status"], passed["approved_by"]) == ("completed", grant["grant_id"])
+    assert (passed["scope"], grant["scope"]) == ("project", "project")
+    given, ends = (datetime.fromisoformat(grant[name]) for name in ("created_at", "expires_at"))
+    assert ends - given == timedelta(days=7)
+    assert "every session" in listed
+    assert asked["status"] == "awaiting_approval"
+    ended_well(office.run("approvals", "reject", asked["approval_id"]))
+
+
+def test_two_ways_to_say_how_long_are_one_too_many(office: Office) -> None:
+    words = "approvals approve x --scope project --days 7 --minutes 5"
+
+    assert refused(office.run(*words.split())) == "give either --minutes or --days"
 
 
 def test_what_cannot_be_decided_is_told_in_one_line(office: Office) -> None:

@@ -246,6 +246,10 @@ def test_the_list_of_grants(
 ) -> None:
     one = {
         "grant_id": "grt_1",
+        "agent_id": "agt_1",
+        "agent_name": nasty,
+        "scope": "class",
+        "idle": False,
         "session_id": nasty,
         "words": nasty,
         "max_risk": "HIGH",

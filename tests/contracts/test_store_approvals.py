@@ -18,14 +18,13 @@ from handrail.core.change import (
     Change,
     Rejudge,
     Resolve,
-    RevokeGrant,
     Step,
-    UseGrant,
 )
 from handrail.core.errors import ChangeRefused, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
+from handrail.core.grant_steps import RevokeGrant, UseGrant
 from handrail.core.ids import ApprovalId, ExecutionId, GrantId, ProjectId, SessionId
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect
@@ -320,7 +319,9 @@ async def test_nothing_of_a_change_is_stored_when_its_grant_is_dead(
     change = answering(question, call, approved=True)
 
     with pytest.raises(ChangeRefused):
-        await store.submit(replace(change, steps=(*change.steps, Add(fresh), UseGrant(dead))))
+        await store.submit(
+            replace(change, steps=(*change.steps, Add(fresh), UseGrant(dead, dead.session_id)))
+        )
 
     assert await state_of(store, household) == before
 
@@ -353,7 +354,9 @@ async def test_each_use_is_counted_down_unless_there_is_no_end_to_them(
 ) -> None:
     grant = await give(store, household, uses_left=uses)
 
-    await store.submit(Change(household.project.id, grant.created_at, (UseGrant(grant),)))
+    await store.submit(
+        Change(household.project.id, grant.created_at, (UseGrant(grant, grant.session_id),))
+    )
 
     for reader in (store, await open_store(LocalBus())):
         assert await reader.find_grant(grant.id) == replace(grant, uses_left=left)
@@ -365,7 +368,7 @@ async def test_a_grant_is_never_used_more_often_than_it_says(
 ) -> None:
     grant = await give(store, household, uses_left=3)
     writers = [store, *[await open_store(LocalBus()) for _ in range(stores - 1)]]
-    use = Change(household.project.id, grant.created_at, (UseGrant(grant),))
+    use = Change(household.project.id, grant.created_at, (UseGrant(grant, grant.session_id),))
 
     outcomes = await asyncio.gather(
         *(writers[number % stores].submit(use) for number in range(10)), return_exceptions=True
@@ -388,7 +391,7 @@ async def test_a_dead_grant_cannot_be_used(
 ) -> None:
     grant = await give(store, household, **fields)
 
-    await refused(store, household, UseGrant(grant), after_seconds=after_seconds)
+    await refused(store, household, UseGrant(grant, grant.session_id), after_seconds=after_seconds)
 
     assert await store.find_grant(grant.id) == grant
 
@@ -400,7 +403,9 @@ async def test_a_grant_may_be_used_until_the_moment_it_expires(
     grant = await give(store, household, expires_at=end)
     just_before = end - timedelta(microseconds=1)
 
-    await store.submit(Change(household.project.id, just_before, (UseGrant(grant),)))
+    await store.submit(
+        Change(household.project.id, just_before, (UseGrant(grant, grant.session_id),))
+    )
 
 
 async def test_a_grant_is_revoked_once_and_covers_nothing_since(
@@ -411,7 +416,7 @@ async def test_a_grant_is_revoked_once_and_covers_nothing_since(
     await store.submit(Change(household.project.id, at, (RevokeGrant(grant),)))
 
     await refused(store, household, RevokeGrant(grant), after_seconds=20)
-    await refused(store, household, UseGrant(grant), after_seconds=20)
+    await refused(store, household, UseGrant(grant, grant.session_id), after_seconds=20)
 
     for reader in (store, await open_store(LocalBus())):
         assert await reader.find_grant(grant.id) == grant.revoke(at)
@@ -437,6 +442,30 @@ async def test_grants_are_listed_by_session_oldest_first_and_never_for_others(
     assert await listed(household, "other") == [other]
     assert await listed(household, None) == [first, other, later]
     assert await listed(neighbour, None) == [foreign]
+
+
+async def test_lasting_answers_are_listed_for_their_agent_until_they_are_revoked(
+    store: SqliteStore, clock: FakeClock, household: Household, open_store: OpenStore
+) -> None:
+    neighbour = await settle_in(store, clock, "ben", "/ben")
+    project_id, at = household.project.id, household.project.created_at
+    lasting = await give(store, household, agent_id="agt_1")
+    later = await give(
+        store,
+        household,
+        agent_id="agt_1",
+        created_at=at + timedelta(seconds=1),
+        session_id=SessionId("o"),
+    )
+    revoked = await give(store, household, agent_id="agt_1")
+    await store.submit(Change(project_id, at, (RevokeGrant(revoked),)))
+    await give(store, household, agent_id="agt_2")
+    await give(store, household)
+    await give(store, neighbour, agent_id="agt_1")
+
+    for reader in (store, await open_store(LocalBus())):
+        assert await reader.list_lasting(project_id, "agt_1") == [lasting, later]
+        assert await reader.list_lasting(project_id, "agt_3") == []
 
 
 # Looking for questions
@@ -676,6 +705,8 @@ async def test_calls_of_a_class_are_counted_in_their_project_and_up_to_their_ris
     assert [past.calls for past in counted.values()] == [1, 2, 3, 3, 3]
     assert {past.refused for past in counted.values()} == {0}
 
+    other = a_waiting_call(household, "asked")._replace(agent_id="agt_other")
+    assert await store.count_of_class(other, "command:write:git add") == PastCalls(0, 0)
     stranger = await settle_in(store, FakeClock(), "ben", "/ben")
     elsewhere = a_waiting_call(stranger, "asked")
     assert await store.count_of_class(elsewhere, "command:write:git add") == PastCalls(0, 0)

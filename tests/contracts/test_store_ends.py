@@ -19,11 +19,11 @@ from handrail.core.change import (
     OpenSession,
     Step,
     StopSession,
-    UseGrant,
 )
 from handrail.core.errors import ChangeRefused, ErrorType
 from handrail.core.event import EventKind, NewEvent
 from handrail.core.execution import FINAL, Status, ToolExecution
+from handrail.core.grant_steps import UseGrant
 from handrail.core.ids import ExecutionId, ProjectId, SessionId, WorkspaceId, mint
 from handrail.core.ports import EventRange
 from handrail.core.project import Workspace
@@ -173,7 +173,19 @@ async def test_the_grants_of_a_stopped_session_are_revoked_with_it_and_no_others
         ]
         for grant in (revoked, elsewhere, foreign):
             assert await reader.find_grant(grant.id) == grant
-    await refused(store, household, UseGrant(live[0]), after_seconds=10)
+    await refused(store, household, UseGrant(live[0], live[0].session_id), after_seconds=10)
+
+
+async def test_a_lasting_answer_outlives_the_session_it_was_given_in(
+    store: SqliteStore, household: Household
+) -> None:
+    await open_call(store, household)
+    lasting = await give(store, household, agent_id=household.agent.subject)
+
+    await do(store, household, StopSession(a_session(household)))
+
+    assert await store.find_grant(lasting.id) == lasting
+    await do(store, household, UseGrant(lasting, SessionId("session-2")))
 
 
 async def test_a_stop_that_is_refused_takes_no_grants_back(

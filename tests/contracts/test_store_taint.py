@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from handrail.bus.local import LocalBus
-from handrail.core.change import Advance, ClearTaint, OpenCall, OpenSession, TaintSession, UseGrant
+from handrail.core.change import Advance, ClearTaint, OpenCall, OpenSession, TaintSession
 from handrail.core.errors import ChangeRefused
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant_steps import UseGrant
 from handrail.core.ids import OWN_AGENT, SessionId
 from handrail.core.project import Session
 from handrail.store.sqlite import SqliteStore
@@ -113,10 +114,21 @@ async def test_no_grant_is_used_while_its_session_is_tainted(
     grant = await give(store, household)
     await taint(store, household, call)
 
-    await refused(store, household, UseGrant(grant))
+    await refused(store, household, UseGrant(grant, grant.session_id))
 
     await do(store, household, ClearTaint(a_session(household)))
-    await do(store, household, UseGrant(grant))
+    await do(store, household, UseGrant(grant, grant.session_id))
+
+
+async def test_a_lasting_answer_is_used_only_by_sessions_that_are_not_tainted(
+    store: SqliteStore, household: Household
+) -> None:
+    call = await open_call(store, household)
+    grant = await give(store, household, agent_id=call.agent_id)
+    await taint(store, household, call)
+
+    await refused(store, household, UseGrant(grant, call.session_id))
+    await do(store, household, UseGrant(grant, SessionId("another")))
 
 
 async def test_what_was_suspicious_is_kept_with_the_call(

@@ -104,7 +104,11 @@ async def test_stopping_an_agent_stops_its_sessions_and_no_one_elses(
     other = a_session(household, "session-2")
     await here.submit(opening(a_call(household), household))
     await do(here, household, OpenSession(replace(other, opened_by="agt_other")))
-    grants = [a_grant(household), a_grant(household, session_id=SessionId("session-2"))]
+    grants = [
+        a_grant(household),
+        a_grant(household, agent_id=household.agent.subject),
+        a_grant(household, session_id=SessionId("session-2")),
+    ]
     await do(here, household, *map(Add, grants))
     assert await here.find_place(household.project.id, SessionId("session-1")) is not None
 
@@ -125,5 +129,6 @@ async def test_stopping_an_agent_stops_its_sessions_and_no_one_elses(
     listed = await here.list_grants(household.project.id, session_id=None)
     assert {one.id: one.revoked_at is not None for one in listed} == {
         grants[0].id: True,
-        grants[1].id: False,
+        grants[1].id: True,
+        grants[2].id: False,
     }

@@ -73,8 +73,8 @@ def test_what_is_answered_cannot_be_answered_again(
 @pytest.mark.parametrize(
     ("risk", "kind", "offers"),
     [
-        (RiskLevel.MEDIUM, SOURCES, (Scope.ONCE, Scope.CLASS, Scope.SESSION)),
-        (RiskLevel.HIGH, SOURCES, (Scope.ONCE, Scope.CLASS, Scope.SESSION)),
+        (RiskLevel.MEDIUM, SOURCES, (Scope.ONCE, Scope.CLASS, Scope.PROJECT, Scope.SESSION)),
+        (RiskLevel.HIGH, SOURCES, (Scope.ONCE, Scope.CLASS, Scope.PROJECT, Scope.SESSION)),
         (RiskLevel.CRITICAL, SOURCES, (Scope.ONCE,)),
         (RiskLevel.MEDIUM, None, (Scope.ONCE, Scope.SESSION)),
         (RiskLevel.HIGH, None, (Scope.ONCE, Scope.SESSION)),
@@ -132,6 +132,22 @@ def test_a_yes_for_the_session_grants_everything_below_critical(kind: CallClass 
     )
     assert (grant.max_risk, grant.scope) == (RiskLevel.HIGH, Scope.SESSION)
     assert (grant.uses_left, grant.expires_at) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("lasts_seconds", "lasts"),
+    [(None, timedelta(days=30)), (7 * 24 * 3600, timedelta(days=7))],
+    ids=["unless said", "as said"],
+)
+def test_a_yes_for_the_project_grants_the_class_to_that_agent_until_a_date(
+    lasts_seconds: int | None, lasts: timedelta
+) -> None:
+    given = question().grant(Scope.PROJECT, ADA, LATER, uses=3, lasts_seconds=lasts_seconds)
+
+    assert given is not None
+    assert (given.scope, given.class_key) == (Scope.PROJECT, SOURCES.key)
+    assert (given.agent_id, given.max_risk) == ("agt_1", RiskLevel.MEDIUM)
+    assert (given.uses_left, given.expires_at) == (3, LATER + lasts)
 
 
 def test_every_grant_has_a_name_of_its_own() -> None:

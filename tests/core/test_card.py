@@ -18,6 +18,9 @@ from tests.core.test_approval import DEADLINE, YES, question
 
 ONCE = Offer(Scope.ONCE, "this call, once")
 SOURCES = Offer(Scope.CLASS, "writes to src/**/*.py, for the rest of this session")
+ALWAYS = Offer(
+    Scope.PROJECT, "writes to src/**/*.py, always in this project, in every session of this agent"
+)
 SESSION = Offer(Scope.SESSION, "every call in this session, except network access", WHOLE_SESSION)
 
 
@@ -33,7 +36,7 @@ def test_a_card_says_all_that_the_question_holds() -> None:
         reasoning="to mend it",
         notes=(),
         evidence="+x = 1",
-        offers=(ONCE, SOURCES, SESSION),
+        offers=(ONCE, SOURCES, ALWAYS, SESSION),
         needs_second_step=False,
         agent_id="agt_1",
         session_id="talk",
@@ -115,18 +118,23 @@ def test_a_choice_is_for_once_unless_it_says_more() -> None:
     ("past", "told"),
     [
         (None, None),
-        (PastCalls(0, 0), "first call of this kind in this project"),
-        (PastCalls(1, 0), "it would have covered 1 earlier call of this project"),
+        (PastCalls(0, 0), "first call of this kind by this agent in this project"),
+        (PastCalls(1, 0), "it would have covered 1 earlier call of this agent in this project"),
         (
             PastCalls(1_200, 3),
-            "it would have covered 1,200 earlier calls of this project, 3 of which you refused",
+            "it would have covered 1,200 earlier calls of this agent in this project, 3 of which"
+            " you refused",
         ),
     ],
 )
 def test_the_offer_of_a_class_says_what_it_would_have_covered(
     past: PastCalls | None, told: str | None
 ) -> None:
-    once, kind, session = Card.of(question(past=past)).offers
-    assert (kind.words, kind.past) == (SOURCES.words, told)
-    assert kind.past_calls == (None if past is None else past.calls)
+    once, kind, always, session = Card.of(question(past=past)).offers
+    assert [(one.words, one.past) for one in (kind, always)] == [
+        (SOURCES.words, told),
+        (ALWAYS.words, told),
+    ]
+    calls = None if past is None else past.calls
+    assert kind.past_calls == always.past_calls == calls
     assert (once, session) == (ONCE, SESSION)

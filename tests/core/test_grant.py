@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.core.grant import CallClass, Grant, Scope
+from handrail.core.grant import (
+    LASTING_CHOICES,
+    LASTING_SECONDS,
+    LASTING_WORDS,
+    CallClass,
+    Grant,
+    Scope,
+)
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
 from handrail.core.risk import RiskLevel
 from handrail.core.sight import HOSTS, WORKSPACE_PROGRAMS
@@ -108,6 +115,30 @@ def test_a_grant_lives_until_it_is_used_up_expired_or_revoked(
 
     assert grant(**fields).is_live(now) is alive
     assert grant(**fields).covers(SOURCES, RiskLevel.MEDIUM, now) is alive
+
+
+@pytest.mark.parametrize(
+    ("fields", "session", "agent", "holds"),
+    [
+        pytest.param({}, "talk", "agt_1", True, id="its-session"),
+        pytest.param({}, "other", "agt_1", False, id="another-session"),
+        pytest.param({"agent_id": "agt_1"}, "talk", "agt_1", True, id="lasting-in-its-session"),
+        pytest.param({"agent_id": "agt_1"}, "other", "agt_1", True, id="lasting-elsewhere"),
+        pytest.param({"agent_id": "agt_1"}, "talk", "agt_2", False, id="another-agent"),
+    ],
+)
+def test_a_grant_holds_in_its_session_and_a_lasting_one_for_its_agent(
+    fields: dict[str, Any], session: str, agent: str, holds: bool
+) -> None:
+    assert grant(**fields).is_for(SessionId(session), agent) is holds
+
+
+def test_a_grant_for_an_agent_is_one_for_the_project() -> None:
+    assert grant(agent_id="agt_1").scope is Scope.PROJECT
+
+
+def test_the_proposed_end_is_one_of_the_choices() -> None:
+    assert (LASTING_SECONDS, LASTING_WORDS) in LASTING_CHOICES
 
 
 def test_revoking_changes_nothing_but_the_moment_of_it() -> None:

@@ -190,8 +190,9 @@ async def test_a_grant_is_listed_in_eleven_fields_and_taken_back(
         await play.be_awaiting_approval("call-2")
 
     assert set(grant) == {
-        "grant_id", "session_id", "scope", "words", "max_risk", "uses_left", "expires_at",
-        "approval_id", "granted_by", "created_at", "revoked_at",
+        "grant_id", "session_id", "scope", "agent_id", "agent_name", "idle", "last_call_at",
+        "words", "max_risk", "uses_left", "expires_at", "approval_id", "granted_by", "created_at",
+        "revoked_at",
     }  # fmt: skip
     assert (grant["scope"], grant["uses_left"], grant["revoked_at"]) == ("class", 3, None)
     assert (grant["approval_id"], grant["session_id"]) == (asked, "session-1")

@@ -139,7 +139,15 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
                 "words": "writes to *.md in the workspace's top folder,"
                 " for the rest of this session",
                 "warning": None,
-                "past": "first call of this kind in this project",
+                "past": "first call of this kind by this agent in this project",
+                "past_calls": 0,
+            },
+            {
+                "scope": "project",
+                "words": "writes to *.md in the workspace's top folder,"
+                " always in this project, in every session of this agent",
+                "warning": None,
+                "past": "first call of this kind by this agent in this project",
                 "past_calls": 0,
             },
             {

@@ -138,7 +138,8 @@ class AnySchedule(RuleBasedStateMachine):
         self._asked: dict[ExecutionId, ToolCall] = {}
         self._looks: dict[ExecutionId, ApprovalId] = {}
         self._said_yes: set[ExecutionId] = set()
-        self._granted: dict[GrantId, tuple[SessionId, int | None]] = {}
+        # In which session it holds; None for all of them.
+        self._granted: dict[GrantId, tuple[SessionId | None, int | None]] = {}
         self._stopped: set[SessionId] = set()
         self._acted: defaultdict[ExecutionId, set[str]] = defaultdict(set)
         self._calls: dict[ExecutionId, ToolExecution] = {}
@@ -321,7 +322,8 @@ class AnySchedule(RuleBasedStateMachine):
         if approved is not None and approved.answer is not None:
             self._said_yes.add(call)
             if approved.answer.grant_id is not None:
-                self._granted[approved.answer.grant_id] = (question.session_id, uses)
+                where = None if scope is Scope.PROJECT else question.session_id
+                self._granted[approved.answer.grant_id] = (where, uses)
 
     def _is_answered(
         self,
@@ -473,7 +475,7 @@ class AnySchedule(RuleBasedStateMachine):
         elif call.risk_level is RiskLevel.LOW:
             assert call.approved_by == POLICY
         elif (granted := self._granted.get(GrantId(call.approved_by or ""))) is not None:
-            assert granted[0] == call.session_id
+            assert granted[0] in (None, call.session_id)
         else:
             assert call.approved_by == "ada"
             assert call.id in self._said_yes

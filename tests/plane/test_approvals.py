@@ -908,7 +908,8 @@ async def test_the_offer_of_a_class_says_how_many_earlier_calls_it_would_have_co
     assert third.past == PastCalls(2, 1)
     (offer,) = (one for one in Card.of(third).offers if one.scope is Scope.CLASS)
     assert offer.past == (
-        "it would have covered 2 earlier calls of this project, 1 of which you refused"
+        "it would have covered 2 earlier calls of this agent in this project, 1 of which you"
+        " refused"
     )
     assert offer.past_calls == 2
 

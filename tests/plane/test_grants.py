@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,13 @@ import pytest
 
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.audit import find_break
-from handrail.core.errors import Conflict, NotFound
+from handrail.core.errors import BadInput, Conflict, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import Grant, Scope
 from handrail.core.ids import CallId, GrantId, SessionId
-from handrail.core.risk import RiskLevel
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
 from handrail.core.tool import ToolCall
 from handrail.server.services import Services
 from handrail.store.sqlite import SqliteStore
@@ -28,6 +30,7 @@ from tests.plane.conftest import (
     at_the,
     call_of,
     lines_of,
+    look,
     news_of,
     now_of,
     question_of,
@@ -468,3 +471,140 @@ async def test_what_was_asked_because_of_a_used_up_grant_can_be_answered_as_ever
     await services.approvals.reject_tool(question.id, at_the("console", household))
 
     assert (await call_of(store, question)).status is Status.REJECTED
+
+
+# Lasting answers
+
+
+def another_agent(home: Household) -> Household:
+    """The same project, worked on by another agent."""
+    return replace(home, agent=replace(home.agent, subject="agt_other"))
+
+
+async def test_a_lasting_answer_covers_its_class_in_every_session_of_that_agent_and_names_itself(
+    services: Services, store: SqliteStore, clock: FakeClock, household: Household
+) -> None:
+    given = await grant(services, household, Scope.PROJECT)
+
+    passed = await propose(services, household, session_id="another", path="src/deep/b.py")
+    other = await propose(
+        services, another_agent(household), "theirs", session_id="theirs", path="src/b.py"
+    )
+    kind = await propose(services, household, "kind", session_id="another", path="src/b.md")
+
+    assert (given.scope, given.agent_id) == (Scope.PROJECT, household.agent.subject)
+    assert given.expires_at == clock.now() + timedelta(days=30)
+    assert (passed.status, passed.approved_by) == (Status.APPROVED, given.id)
+    assert passed.scope is Scope.PROJECT
+    assert other.status is Status.AWAITING_APPROVAL
+    assert kind.status is Status.AWAITING_APPROVAL
+    (line,) = await lines_of(store, household, "grant.given")
+    assert (line.actor, line.subject) == (household.user.subject, given.id)
+    assert json.loads(line.details) == {
+        "scope": "project",
+        "words": "writes to src/**/*.py",
+        "session": "session-1",
+        "agent": household.agent.subject,
+        "max_risk": "MEDIUM",
+        "uses": None,
+        "until": "2026-01-31T00:00:00+00:00",
+    }
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked", "used up"])
+async def test_a_lasting_answer_ends(
+    services: Services, clock: FakeClock, household: Household, how: str
+) -> None:
+    given = await grant(services, household, Scope.PROJECT, uses=1)
+    match how:
+        case "expired":
+            clock.advance(30 * 24 * 3600)
+        case "revoked":
+            await services.grants.revoke(given.id, household.user, household.project.id)
+        case _:
+            await propose(services, household, "using", session_id="second")
+
+    asked = await propose(services, household, session_id="third")
+
+    assert asked.status is Status.AWAITING_APPROVAL
+
+
+async def test_no_lasting_answer_is_given_for_everything_or_for_what_is_critical(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    script = await ask(services, household, "script", path="src/run.sh")
+    pending = await look(services, household, "critical", path="src/c.py")
+    assert pending.approval_id is not None
+    worst = Survey(findings=(Finding("x", "is dangerous", RiskLevel.CRITICAL),))
+    critical = await question_of(
+        store,
+        await services.surveyor.accept(
+            pending.approval_id, worst, household.client, household.project.id
+        ),
+    )
+
+    for question in (script, critical):
+        with pytest.raises(BadInput, match="not for project"):
+            await services.approvals.approve_tool(
+                question.id, at_the("console", household), scope=Scope.PROJECT
+            )
+
+
+async def test_a_lasting_answer_releases_what_waits_in_other_sessions_of_that_agent(
+    services: Services, store: SqliteStore, household: Household
+) -> None:
+    mine = await ask(services, household, "mine", session_id="another", path="src/b.py")
+    theirs = await ask(
+        services, another_agent(household), "theirs", session_id="theirs", path="src/b.py"
+    )
+
+    given = await grant(services, household, Scope.PROJECT)
+
+    call = await call_of(store, mine)
+    assert (call.status, call.approved_by) == (Status.APPROVED, given.id)
+    assert await store.find_approval(theirs.id) == theirs
+
+
+async def test_of_a_grant_for_the_session_and_a_lasting_one_the_narrower_is_used(
+    services: Services, household: Household
+) -> None:
+    first = await ask(services, household, "first")
+    second = await ask(services, household, "second", session_id="another")
+    for question, scope in ((first, Scope.CLASS), (second, Scope.PROJECT)):
+        answered = await services.approvals.approve_tool(
+            question.id, at_the("console", household), scope=scope
+        )
+        assert answered.answer is not None
+
+    here = await propose(services, household, "here")
+    elsewhere = await propose(services, household, "elsewhere", session_id="third")
+
+    assert (here.scope, elsewhere.scope) == (Scope.CLASS, Scope.PROJECT)
+
+
+# What is shown of them
+
+
+async def test_a_grant_of_a_session_without_calls_for_half_a_day_is_idle(
+    services: Services, clock: FakeClock, household: Household
+) -> None:
+    used = await grant(services, household)
+    question = await ask(services, household, "other", session_id="left")
+    await services.approvals.approve_tool(
+        question.id, at_the("console", household), scope=Scope.CLASS
+    )
+    lasting = await ask(services, household, "lasting", session_id="left", path="docs/a.md")
+    await services.approvals.approve_tool(
+        lasting.id, at_the("console", household), scope=Scope.PROJECT
+    )
+    clock.advance(13 * 3600)
+    call = await propose(services, household, path="src/b.py")
+
+    live = await services.grants.list_live(household.project.id)
+    shown = {one.id: await services.grants.describe(one) for one in live}
+
+    (left,) = [one.grant for one in shown.values() if one.is_idle]
+    assert (left.scope, left.session_id) == (Scope.CLASS, "left")
+    assert shown[used.id].last_call_at == call.created_at
+    assert {one.agent_id for one in shown.values()} == {household.agent.subject}
+    assert len(shown) == 3

@@ -17,13 +17,13 @@ from handrail.core.change import (
     Change,
     KeepBlob,
     OpenRun,
-    RevokeGrant,
     Step,
     TaintSession,
 )
 from handrail.core.errors import Conflict, ErrorType, NotFound
 from handrail.core.event import EventKind
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.grant_steps import RevokeGrant
 from handrail.core.ids import ApprovalId
 from handrail.core.retention import Amount, Retention
 from handrail.plane import retention as pruning
@@ -87,6 +87,20 @@ NEEDED: dict[str, tuple[dict[str, Any], Callable[[ToolExecution, Household], lis
         lambda call, home: [
             question_of(call, ApprovalStatus.APPROVED),
             Add(replace(a_grant(home), approval_id=ApprovalId("apr_1"), expires_at=None)),
+        ],
+    ),
+    "a lasting answer that came of it is live": (
+        ASKED,
+        lambda call, home: [
+            question_of(call, ApprovalStatus.APPROVED),
+            Add(
+                replace(
+                    a_grant(home),
+                    approval_id=ApprovalId("apr_1"),
+                    agent_id=home.agent.subject,
+                    expires_at=home.project.created_at + timedelta(days=1_000),
+                )
+            ),
         ],
     ),
     "a run of its session is open": (

@@ -518,6 +518,9 @@ async def test_a_grant_found_after_the_look_lets_the_call_pass(
         (Scope.CLASS, RiskLevel.MEDIUM, True),
         (Scope.CLASS, RiskLevel.HIGH, False),
         (Scope.CLASS, RiskLevel.CRITICAL, False),
+        (Scope.PROJECT, RiskLevel.MEDIUM, True),
+        (Scope.PROJECT, RiskLevel.HIGH, False),
+        (Scope.PROJECT, RiskLevel.CRITICAL, False),
         (Scope.SESSION, RiskLevel.HIGH, True),
         (Scope.SESSION, RiskLevel.CRITICAL, False),
     ],
@@ -540,7 +543,7 @@ async def test_no_grant_covers_what_turns_out_to_be_riskier(
 @pytest.mark.parametrize(
     ("seen", "offers"),
     [
-        (RiskLevel.MEDIUM, (Scope.ONCE, Scope.CLASS, Scope.SESSION)),
+        (RiskLevel.MEDIUM, (Scope.ONCE, Scope.CLASS, Scope.PROJECT, Scope.SESSION)),
         (RiskLevel.HIGH, (Scope.ONCE, Scope.SESSION)),
         (RiskLevel.CRITICAL, (Scope.ONCE,)),
     ],

@@ -236,7 +236,7 @@ async def granted(services: Services, home: Household, scope: Scope) -> Approval
     return await services.approvals.approve_tool(question.id, at_the("console", home), scope=scope)
 
 
-@pytest.mark.parametrize("scope", [Scope.CLASS, Scope.SESSION])
+@pytest.mark.parametrize("scope", [Scope.CLASS, Scope.PROJECT, Scope.SESSION])
 async def test_a_grant_covers_nothing_until_the_session_is_cleared(
     services: Services, household: Household, scope: Scope
 ) -> None:

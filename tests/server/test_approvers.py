@@ -107,7 +107,7 @@ async def test_answers_and_stops_are_recorded_under_the_approvers_name(
 
 
 @pytest.mark.behaviour("approver.answers")
-@pytest.mark.parametrize("scope", ["class", "session"])
+@pytest.mark.parametrize("scope", ["class", "project", "session"])
 async def test_an_approver_approves_one_call_at_a_time(
     caller: Caller, household: Household, ana: Ana, scope: str
 ) -> None:

@@ -9,10 +9,11 @@ from sqlalchemy import Table
 from sqlalchemy.dialects import sqlite
 
 from handrail.core.approval import Answer, Approval, ApprovalStatus
-from handrail.core.change import Add, Change, Rejudge, Resolve, RevokeGrant, Step, UseGrant
+from handrail.core.change import Add, Change, Rejudge, Resolve, Step
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status
 from handrail.core.grant import Scope
+from handrail.core.grant_steps import RevokeGrant, UseGrant
 from handrail.core.ids import GrantId
 from handrail.store import approval_rows, approval_statements, rows, schema, statements
 from handrail.store.sqlite_file import ConstraintError, SqliteFile
@@ -96,7 +97,7 @@ def test_each_step_is_one_write_that_must_hit(household: Household, question: Ap
         (Add(question), [(approval_statements.ADD_APPROVAL, False)]),
         (Add(grant), [(approval_statements.ADD_GRANT, False)]),
         (Resolve(resolved), [(approval_statements.RESOLVE_APPROVAL, False)]),
-        (UseGrant(grant), [(approval_statements.USE_GRANT, False)]),
+        (UseGrant(grant, grant.session_id), [(approval_statements.USE_GRANT, False)]),
         (RevokeGrant(grant), [(approval_statements.REVOKE_GRANT, False)]),
         (Rejudge(pending, waiting), [(statements.REJUDGE_EXECUTION, False)]),
         (

@@ -147,6 +147,23 @@ def test_nothing_is_left_to_do_from_the_present(tmp_path: Path) -> None:
     assert steps_as_sql("sqlite", HEAD).strip() == ""
 
 
+def test_grants_from_before_lasting_answers_end_with_their_session(tmp_path: Path) -> None:
+    path = tmp_path / "handrail.db"
+    database = SqliteFile(path)
+    database.run(steps_as_sql("sqlite", None, "0018"))
+    database.run(
+        "INSERT INTO grants (id, project_id, session_id, words, max_risk, approval_id, granted_by,"
+        " created_at) VALUES ('grt_1', 'prj_1', 'talk', 'w', 'HIGH', 'apr_1', 'usr_1', 1)"
+    )
+    database.close()
+
+    migrate_sqlite(path)
+
+    database = SqliteFile(path)
+    assert database.run("SELECT id, session_id, agent_id FROM grants") == [("grt_1", "talk", None)]
+    database.close()
+
+
 def test_a_copy_is_kept_for_its_owner_alone(tmp_path: Path, database: SqliteFile) -> None:
     path = tmp_path / "plain.db"
     database.run("INSERT INTO users VALUES ('usr_1', 'ada', 1)")

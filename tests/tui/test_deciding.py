@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from textual import events
@@ -57,7 +58,7 @@ async def test_a_class_is_told_in_words_limited_and_lets_the_next_call_pass_unas
     await person.sees("Create lib/one.py (1 line)")
     await person.press("c")
     await person.sees("writes to lib/**/*.py, for the rest of this session")
-    assert "So far first call of this kind in this project." in person.screen_text
+    assert "So far first call of this kind by this agent in this project." in person.screen_text
     assert "for any number of calls" in person.screen_text
     await person.press("u", "u", "t")
     await person.sees("for 5 further calls")
@@ -72,6 +73,25 @@ async def test_a_class_is_told_in_words_limited_and_lets_the_next_call_pass_unas
     assert second["approved_by"] == grant["grant_id"]
     assert grant["uses_left"] == 4
     assert grant["expires_at"] is not None
+
+
+async def test_a_class_is_always_approved_until_a_date_that_can_be_chosen(
+    rig: Rig, person: Person, asks: Asking
+) -> None:
+    first = asks(*write("lib/one.py"), "call-1")
+    await person.sees("Create lib/one.py (1 line)")
+    await person.press("p")
+    await person.sees("always in this project")
+    assert "So far first call of this kind by this agent in this project." in person.screen_text
+    await person.sees("at most for 30 days")
+    await person.press("t")
+    await person.sees("at most for 90 days")
+    await person.press("y")
+
+    assert (await ended(first))["scope"] == "project"
+    (grant,) = (await rig.as_person(lambda api: api.get("/grants")))["grants"]
+    given, ends = (datetime.fromisoformat(grant[name]) for name in ("created_at", "expires_at"))
+    assert (grant["scope"], ends - given) == ("project", timedelta(days=90))
 
 
 @pytest.mark.behaviour("terminal.second-step")

@@ -26,6 +26,7 @@ from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
 from handrail.wire.approvals import (
     MAX_GRANT_SECONDS,
+    MAX_LASTING_SECONDS,
     MAX_USES,
     ApprovalView,
     ApproveRequest,
@@ -78,7 +79,7 @@ def test_a_yes_is_for_once_unless_it_says_more() -> None:
     assert (body.digest, body.channel) == (None, "api")
 
 
-@pytest.mark.parametrize("scope", ["class", "session"])
+@pytest.mark.parametrize("scope", ["class", "project", "session"])
 def test_a_wider_yes_may_be_limited(scope: str) -> None:
     limits = {"uses": MAX_USES, "expires_in_seconds": MAX_GRANT_SECONDS}
     body = ApproveRequest.model_validate({"decision": "approved", "scope": scope, **limits})
@@ -99,6 +100,11 @@ def test_a_wider_yes_may_be_limited(scope: str) -> None:
         pytest.param({"scope": "class", "uses": 1.5}, "uses", id="half-a-use"),
         pytest.param(
             {"scope": "session", "expires_in_seconds": 0}, "expires_in_seconds", id="at-once"
+        ),
+        pytest.param(
+            {"scope": "project", "expires_in_seconds": MAX_LASTING_SECONDS + 1},
+            "expires_in_seconds",
+            id="longer-than-a-year",
         ),
         pytest.param(
             {"scope": "session", "expires_in_seconds": MAX_GRANT_SECONDS + 1},
@@ -256,7 +262,7 @@ def test_a_masked_card_says_how_much_and_offers_no_yes(
 
     in_full = ApprovalView.of(replace(question, unmasked=True), NAMES)
     assert (in_full.masked, in_full.notes) == (0, [])
-    assert [offer.scope for offer in in_full.offers] == ["once", "class", "session"]
+    assert [offer.scope for offer in in_full.offers] == ["once", "class", "project", "session"]
 
 
 def test_a_decided_question_asks_for_no_full_text() -> None:
@@ -265,17 +271,30 @@ def test_a_decided_question_asks_for_no_full_text() -> None:
     assert ApprovalView.of(answered, NAMES).masked == 0
 
 
+def test_only_an_answer_for_the_project_lasts_longer_than_a_week() -> None:
+    said = {"decision": "approved", "expires_in_seconds": MAX_GRANT_SECONDS + 1}
+
+    assert ApproveRequest.model_validate({**said, "scope": "project"}).expires_in_seconds
+    for scope in ("class", "session"):
+        with pytest.raises(ValidationError, match="except with scope `project`"):
+            ApproveRequest.model_validate({**said, "scope": scope})
+
+
 def test_a_grant_is_shown_in_words() -> None:
     grant = QUESTION.grant(Scope.CLASS, UserId("usr_1"), AT, uses=3, lasts_seconds=60)
     assert grant is not None
 
-    view = GrantView.of(grant).model_dump(mode="json")
+    view = GrantView.of(grant, "agt_1", AT, False, {"agt_1": "tester"}).model_dump(mode="json")
 
     assert view == {
         "grant_id": grant.id,
         "granted_by": "usr_1",
         "session_id": "session-1",
         "scope": "class",
+        "agent_id": "agt_1",
+        "agent_name": "tester",
+        "idle": False,
+        "last_call_at": "2026-01-01T00:00:00Z",
         "words": "writes to *.md",
         "max_risk": "MEDIUM",
         "uses_left": 3,
@@ -284,5 +303,6 @@ def test_a_grant_is_shown_in_words() -> None:
         "created_at": "2026-01-01T00:00:00Z",
         "revoked_at": None,
     }
-    revoked = GrantView.of(grant.revoke(AT)).model_dump(mode="json")
+    shown = GrantView.of(grant.revoke(AT), "agt_1", AT, False, {"agt_1": "tester"})
+    revoked = shown.model_dump(mode="json")
     assert revoked == view | {"revoked_at": "2026-01-01T00:00:00Z"}

@@ -23,7 +23,7 @@ from rich.text import Text
 from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, SEVERAL, Keyboard
 from handrail.channels.terminal_card import KEYS, SHOWN_LINES, CardText
 from handrail.core.card import Card, Choice, Offer
-from handrail.core.grant import Scope
+from handrail.core.grant import LASTING_WORDS, Scope
 from handrail.core.visible import visible
 
 DEAF_SECONDS = 0.7
@@ -260,7 +260,10 @@ class _Dialog:
 
     async def _confirms(self, offer: Offer) -> bool:
         """What lets further calls pass takes another key than the one that chose it."""
-        await self._say(f"From now on this runs without asking you: {offer.words}.")
+        words = f"From now on this runs without asking you: {offer.words}."
+        if offer.scope is Scope.PROJECT:
+            words += f" It ends after {LASTING_WORDS}, or when you revoke it."
+        await self._say(words)
         return await self._next_key(f"{YES} approves, any other key goes back ") == YES
 
     async def _say(self, words: str) -> None:

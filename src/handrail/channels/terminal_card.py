@@ -17,7 +17,7 @@ from handrail.core.names import name_or_id
 from handrail.core.visible import cut, visible
 
 # The key that gives each answer.
-KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.SESSION: "s"}
+KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.PROJECT: "p", Scope.SESSION: "s"}
 SHOWN_LINES = 40
 SHOWN_CHARS = 500
 

@@ -155,7 +155,8 @@ def approve(
     scope: Annotated[
         Scope,
         typer.Option(
-            help="What is approved: this call (once), calls like it (class), or the session."
+            help="What is approved: this call (once), calls like it in this session (class) or "
+            "always in this project (project), or everything in the session."
         ),
     ] = Scope.ONCE,
     uses: Annotated[
@@ -164,10 +165,15 @@ def approve(
     minutes: Annotated[
         int | None, typer.Option(min=1, help="With a wider scope: the number of minutes.")
     ] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(min=1, max=365, help="With scope project: the number of days; 30 if not set."),
+    ] = None,
     yes: Annotated[
         bool,
         typer.Option(
-            "--yes", help="Needed for a risky call: confirms that you have read the card."
+            "--yes",
+            help="Needed for a risky call and scope project: confirms that you have read the card.",
         ),
     ] = False,
     home: options.Home = None,
@@ -175,12 +181,15 @@ def approve(
 ) -> None:
     """Approve one call. A risky one is shown first, and needs --yes.
 
-    For example: `handrail approvals approve 3f9c21ab`, or with `--scope class --uses 10`.
+    For example: `handrail approvals approve 3f9c21ab`, or with `--scope class --uses 10`, or with
+    `--scope project --days 7 --yes`.
     """
+    seconds = _seconds(minutes, days)
 
     async def decide(api: HandrailApi) -> tuple[str, Any]:
         found = await _find(api, approval)
-        must_be_read = found["needs_second_step"] or found["masked"]
+        is_lasting = scope is Scope.PROJECT
+        must_be_read = found["needs_second_step"] or found["masked"] or is_lasting
         if found["status"] == "pending" and must_be_read:
             found = await _in_full(api, found)
             if not yes:
@@ -192,7 +201,7 @@ def approve(
             found["approval_id"],
             scope=scope,
             uses=uses,
-            expires_in_seconds=None if minutes is None else minutes * 60,
+            expires_in_seconds=seconds,
             digest=found["digest"],
             channel=_CHANNEL,
         )
@@ -219,6 +228,12 @@ def reject(
         return found["description"], answer
 
     _tell(*ask(workspace, home, decide), json=json)
+
+
+def _seconds(minutes: int | None, days: int | None) -> int | None:
+    if minutes is not None and days is not None:
+        raise BadInput("give either --minutes or --days")
+    return minutes * 60 if minutes is not None else days * 24 * 3600 if days is not None else None
 
 
 async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import print_json, say, visible
 from handrail.cli.tables import Rows
 from handrail.client.api import HandrailApi
+from handrail.core.grant import Scope
+from handrail.core.names import name_or_id
 
 
 def register(app: typer.Typer) -> None:
@@ -21,12 +23,18 @@ def register(app: typer.Typer) -> None:
 def grants(
     context: typer.Context,
     workspace: options.Workspace = Path(),
+    list_all: Annotated[
+        bool, typer.Option("--all", help="List those of idle sessions too.")
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """List the approvals that cover further calls, or revoke one.
 
     For example: `handrail grants`, then `handrail grants revoke 3f9c21ab`.
+
+    A grant covers calls of one session, or of one agent in every session of the project. Those of
+    sessions without a call in the last 12 hours are listed only with --all.
     """
     if context.invoked_subcommand is not None:
         return
@@ -37,12 +45,23 @@ def grants(
     if not answer["grants"]:
         say("There are no grants: you are asked about every call that needs approval.")
         return
-    rows = Rows("id", "session", "covers", "highest risk", "uses left", "until")
-    for one in answer["grants"]:
+    shown = [one for one in answer["grants"] if list_all or not one["idle"]]
+    if shown:
+        _list(shown)
+    if hidden := len(answer["grants"]) - len(shown):
+        were = "grant is of an idle session" if hidden == 1 else "grants are of idle sessions"
+        say(f"[yellow]{hidden:,} {were};[/] --all lists all of them.")
+
+
+def _list(shown: list[dict[str, Any]]) -> None:
+    rows = Rows("id", "agent", "where", "covers", "highest risk", "uses left", "until")
+    for one in shown:
         uses = one["uses_left"]
+        where = "every session" if one["scope"] == Scope.PROJECT else one["session_id"]
         rows.add_row(
             visible(short(one["grant_id"])),
-            visible(one["session_id"]),
+            visible(name_or_id(one["agent_name"], one["agent_id"] or "")),
+            visible(where),
             visible(one["words"]),
             visible(one["max_risk"]),
             "any number" if uses is None else str(uses),

@@ -5,7 +5,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from handrail.core.errors import IllegalTransition
-from handrail.core.grant import WHOLE_SESSION_WORDS, CallClass, Grant, PastCalls, Scope
+from handrail.core.grant import (
+    LASTING_SECONDS,
+    WHOLE_SESSION_WORDS,
+    CallClass,
+    Grant,
+    PastCalls,
+    Scope,
+)
 from handrail.core.ids import (
     ApprovalId,
     ClientId,
@@ -115,10 +122,16 @@ class Approval:
         uses: int | None = None,
         lasts_seconds: int | None = None,
     ) -> Grant | None:
-        """The standing answer that goes with a yes of that scope; none goes with one for once."""
+        """The standing answer that goes with a yes of that scope; none goes with one for once.
+
+        One for the project always ends at a date.
+        """
         if scope is Scope.ONCE:
             return None
-        kind = self.call_class if scope is Scope.CLASS else None
+        kind = None if scope is Scope.SESSION else self.call_class
+        lasting = scope is Scope.PROJECT
+        if lasting and lasts_seconds is None:
+            lasts_seconds = LASTING_SECONDS
         return Grant(
             id=GrantId(mint("grt", at)),
             project_id=self.project_id,
@@ -131,6 +144,7 @@ class Approval:
             approval_id=self.id,
             granted_by=by,
             created_at=at,
+            agent_id=self.agent_id if lasting else None,
         )
 
     @property
@@ -163,4 +177,4 @@ class Approval:
             return (Scope.ONCE,)
         if self.call_class is None:
             return (Scope.ONCE, Scope.SESSION)
-        return (Scope.ONCE, Scope.CLASS, Scope.SESSION)
+        return (Scope.ONCE, Scope.CLASS, Scope.PROJECT, Scope.SESSION)

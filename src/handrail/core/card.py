@@ -34,6 +34,10 @@ WHOLE_SESSION = (
     "calls; forbidden calls stay refused."
 )
 
+_REACH = {
+    Scope.CLASS: "for the rest of this session",
+    Scope.PROJECT: "always in this project, in every session of this agent",
+}
 # What takes a moment needs no word.
 _WORTH_SAYING_MS = 2_000
 
@@ -147,9 +151,9 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
     match scope:
         case Scope.ONCE:
             return Offer(scope, "this call, once")
-        case Scope.CLASS:
+        case Scope.CLASS | Scope.PROJECT:
             kind = approval.call_class.words if approval.call_class is not None else ""
-            words = f"{kind}, for the rest of this session"
+            words = f"{kind}, {_REACH[scope]}"
             past = approval.past
             if past is None:
                 return Offer(scope, words)
@@ -160,7 +164,7 @@ def _offer(scope: Scope, approval: Approval) -> Offer:
 
 def _tell_past(past: PastCalls) -> str:
     if past.calls == 0:
-        return "first call of this kind in this project"
+        return "first call of this kind by this agent in this project"
     calls = "1 earlier call" if past.calls == 1 else f"{past.calls:,} earlier calls"
     refused = f", {past.refused:,} of which you refused" if past.refused else ""
-    return f"it would have covered {calls} of this project{refused}"
+    return f"it would have covered {calls} of this agent in this project{refused}"

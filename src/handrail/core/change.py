@@ -14,6 +14,7 @@ from handrail.core.blob import BlobHold
 from handrail.core.event import NewEvent, Topic
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
+from handrail.core.grant_steps import AboutGrants
 from handrail.core.ids import INSIDE, ExecutionId, ProjectId, UserId
 from handrail.core.memory import Memory, Vector
 from handrail.core.model import Usage
@@ -98,23 +99,6 @@ class Resolve:
     """The answer to a question. Refused unless it is still open: the first answer wins."""
 
     approval: Approval
-
-
-@dataclass(frozen=True, slots=True)
-class UseGrant:
-    """One call passes on a grant. Refused unless the grant is live and has a use left.
-
-    Refused also while its session is tainted.
-    """
-
-    grant: Grant
-
-
-@dataclass(frozen=True, slots=True)
-class RevokeGrant:
-    """The grant covers nothing from now on. Refused if that was so already."""
-
-    grant: Grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +303,7 @@ class SetVector:
     vector: Vector
 
 
-AboutPeople = Reask | Resolve | UseGrant | RevokeGrant | StopSession | TaintSession | ClearTaint
+AboutPeople = Reask | Resolve | AboutGrants | StopSession | TaintSession | ClearTaint
 AboutTokens = RevokeToken | StopAgent
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo

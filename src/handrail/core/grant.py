@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from handrail.core.audit import canonical
 from handrail.core.ids import ApprovalId, GrantId, ProjectId, SessionId, UserId
@@ -27,6 +27,16 @@ GRANT_SECONDS: tuple[tuple[int | None, str], ...] = (
     (3600, "1 hour"),
     (28800, "8 hours"),
 )
+_DAY = 24 * 3600
+# A lasting answer holds for this long unless a person says otherwise.
+LASTING_SECONDS = 30 * _DAY
+LASTING_WORDS = "30 days"
+LASTING_CHOICES: tuple[tuple[int | None, str], ...] = (
+    (_DAY, "1 day"),
+    (7 * _DAY, "7 days"),
+    (LASTING_SECONDS, LASTING_WORDS),
+    (90 * _DAY, "90 days"),
+)
 
 _EXACTLY = "exactly:"
 
@@ -36,6 +46,7 @@ class Scope(StrEnum):
 
     ONCE = "once"
     CLASS = "class"
+    PROJECT = "project"
     SESSION = "session"
 
 
@@ -85,7 +96,7 @@ class CallClass:
 
 
 class PastCalls(NamedTuple):
-    """How many calls a grant would have covered, had it been given before them.
+    """How many kept calls of the agent a grant would have covered, in all sessions of the project.
 
     `refused` are those among them that a person has said no to.
     """
@@ -96,7 +107,10 @@ class PastCalls(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """An answer given ahead, in one session. `class_key` is None where it covers every call.
+    """An answer given ahead. `class_key` is None where it covers every call.
+
+    It covers calls of the session it was given in and ends with that. With `agent_id` it is a
+    lasting answer: it covers calls of that agent in every session of the project, until a date.
 
     `uses_left` is None for as often as one likes. It covers no call riskier than `max_risk`, and
     never one that is CRITICAL. Nor does one for every call cover what `reaches_out`: to which hosts
@@ -115,10 +129,19 @@ class Grant:
     granted_by: UserId
     created_at: datetime
     revoked_at: datetime | None = None
+    agent_id: str | None = None
 
     @property
     def scope(self) -> Scope:
-        return Scope.SESSION if self.class_key is None else Scope.CLASS
+        if self.class_key is None:
+            return Scope.SESSION
+        return Scope.CLASS if self.agent_id is None else Scope.PROJECT
+
+    def is_for(self, session_id: SessionId, agent_id: str) -> bool:
+        """Whether it holds for calls of this agent in this session of its project."""
+        if self.agent_id is None:
+            return session_id == self.session_id
+        return agent_id == self.agent_id
 
     def is_live(self, now: datetime) -> bool:
         unused = self.uses_left is None or self.uses_left > 0
@@ -132,7 +155,7 @@ class Grant:
         *,
         reaches_out: bool = False,
     ) -> bool:
-        """Whether a call of this class and risk, in the grant's session, may pass on it."""
+        """Whether a call of this class and risk may pass on it, where it holds at all."""
         if not self.is_live(now) or risk > min(self.max_risk, RiskLevel.HIGH):
             return False
         if self.class_key is None:
@@ -154,3 +177,19 @@ class Grant:
 
     def _has_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and now >= self.expires_at
+
+
+class GrantReads(Protocol):
+    """What can be asked of a store about grants."""
+
+    async def find_grant(self, grant_id: GrantId) -> Grant | None: ...
+
+    async def list_grants(
+        self, project_id: ProjectId, *, session_id: SessionId | None
+    ) -> list[Grant]:
+        """The grants of a project, or those given in one session of it."""
+        ...
+
+    async def list_lasting(self, project_id: ProjectId, agent_id: str) -> list[Grant]:
+        """The lasting answers given to an agent that were not revoked."""
+        ...

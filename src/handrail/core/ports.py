@@ -17,13 +17,12 @@ from handrail.core.checkpoint import Checkpoint
 from handrail.core.errors import StoreUnavailable
 from handrail.core.event import Event
 from handrail.core.execution import Status, ToolExecution
-from handrail.core.grant import Grant, PastCalls
+from handrail.core.grant import GrantReads, PastCalls
 from handrail.core.ids import (
     ApprovalId,
     CallId,
     ClientId,
     ExecutionId,
-    GrantId,
     ProjectId,
     SessionId,
     UserId,
@@ -147,7 +146,9 @@ class Shelf(Protocol):
         ...
 
 
-class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, Protocol):
+class Store(
+    AnalyticsReads, ActivityReads, GrantReads, Talks, MemoryReads, RetentionReads, Protocol
+):
     """The truth. Changes go in whole; what comes out are values."""
 
     @property
@@ -287,14 +288,8 @@ class Store(AnalyticsReads, ActivityReads, Talks, MemoryReads, RetentionReads, P
         ...
 
     async def count_of_class(self, execution: ToolExecution, class_key: str) -> PastCalls:
-        """How many other calls of its project were of that class, and no riskier than this one."""
+        """How many other calls of its agent in its project were of that class, and no riskier."""
         ...
-
-    async def find_grant(self, grant_id: GrantId) -> Grant | None: ...
-
-    async def list_grants(
-        self, project_id: ProjectId, *, session_id: SessionId | None
-    ) -> list[Grant]: ...
 
     async def find_blob(
         self, project_id: ProjectId, sha256: str, *, agent_id: str | None

@@ -77,7 +77,7 @@ class Answers:
             if is_yes and execution.digest != resolved.digest:
                 raise Conflict(NOT_AS_SHOWN)
             try:
-                await self._submit(resolved, execution, move(execution), actor)
+                await self._submit(resolved, execution, move(execution), actor, grant)
             except ChangeRefused:
                 continue
             return resolved
@@ -99,7 +99,12 @@ class Answers:
                 log.info("approval.answered_in_time", approval=approval.id)
 
     async def _submit(
-        self, resolved: Approval, before: ToolExecution, move: Move, actor: str
+        self,
+        resolved: Approval,
+        before: ToolExecution,
+        move: Move,
+        actor: str,
+        grant: Grant | None,
     ) -> None:
         answer = resolved.answer
         line = AuditRecord(
@@ -117,11 +122,15 @@ class Answers:
                 "grant": None if answer is None else answer.grant_id,
             },
         )
+        lines = (line,)
+        # The answer that gives it, not one that comes of it.
+        if grant is not None and grant.approval_id == resolved.id:
+            lines = (line, _line_about(grant, actor))
         news = NewEvent.for_everyone(move.after, EventKind.APPROVAL_RESOLVED)
         at = self._clock.now() if answer is None else answer.at
         steps = (Resolve(resolved), Advance(before, move.first), *move.rest)
         await self._store.submit(
-            Change(resolved.project_id, at, steps, (news, *move.events), (line,))
+            Change(resolved.project_id, at, steps, (news, *move.events), lines)
         )
 
     async def _is_repeated(self, current: Approval, sent: Approval, grant: Grant | None) -> bool:
@@ -132,6 +141,19 @@ class Answers:
         if kept is None or grant is None:
             return kept is grant
         return grant.is_limited_like(kept)
+
+
+def _line_about(grant: Grant, actor: str) -> AuditRecord:
+    details = {
+        "scope": grant.scope,
+        "words": grant.words,
+        "session": grant.session_id,
+        "agent": grant.agent_id,
+        "max_risk": grant.max_risk.name,
+        "uses": grant.uses_left,
+        "until": None if grant.expires_at is None else grant.expires_at.isoformat(),
+    }
+    return AuditRecord("grant.given", actor, grant.id, details)
 
 
 def _time_out(at: datetime, call: ToolExecution) -> Move:

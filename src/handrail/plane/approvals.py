@@ -8,12 +8,13 @@ import structlog
 
 from handrail.core.access import Role
 from handrail.core.approval import Answer, Approval, ApprovalStatus
-from handrail.core.change import Add, UseGrant
+from handrail.core.change import Add
 from handrail.core.digest import digest_unmasked
 from handrail.core.errors import BadInput, Conflict, ErrorType, Forbidden
 from handrail.core.event import EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
+from handrail.core.grant_steps import UseGrant
 from handrail.core.ids import INSIDE, ApprovalId, ClientId, ProjectId, mint
 from handrail.core.ports import Clock, Store
 from handrail.core.tool import Site
@@ -88,7 +89,7 @@ class ApprovalManager:
         grant = await self._find_grant(judged, assessment)
         if grant is not None:
             approved = judged.approve(grant.id, grant.scope, at)
-            return self._dispatcher.hand_out(approved, at, UseGrant(grant))
+            return self._dispatcher.hand_out(approved, at, UseGrant(grant, judged.session_id))
         asked = await self._store.count_questions(judged.project_id, judged.agent_id)
         if asked >= MOST_QUESTIONS and not is_asked:
             words = f"{asked:,} questions of this agent are open; wait until some are answered"
@@ -102,12 +103,9 @@ class ApprovalManager:
     async def _find_grant(self, judged: ToolExecution, assessment: Assessment) -> Grant | None:
         if assessment.doubted:
             return None
+        reaches_out = assessment.verdict.plan.reaches_out
         return await self._grants.find_covering(
-            judged.project_id,
-            judged.session_id,
-            assessment.call_class,
-            judged.risk_level,
-            reaches_out=assessment.verdict.plan.reaches_out,
+            judged, assessment.call_class, reaches_out=reaches_out
         )
 
     def auto_approve_tool_if_low_risk(
@@ -299,9 +297,9 @@ class ApprovalManager:
     async def _release_covered(self, grant: Grant, answer: Answer) -> None:
         """What already waits and falls under a new grant need not be asked about again."""
         for approval in await self.get_pending_approvals(grant.project_id):
-            if approval.session_id != grant.session_id or answer.at >= approval.expires_at:
+            if not grant.is_for(approval.session_id, approval.agent_id):
                 continue
-            if approval.doubted:
+            if answer.at >= approval.expires_at or approval.doubted:
                 continue
             reaches_out, kind = approval.reaches_out, approval.call_class
             if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):
@@ -318,7 +316,7 @@ class ApprovalManager:
 
     def _release(self, call: ToolExecution, grant: Grant, at: datetime) -> Move:
         approved = call.approve(grant.id, grant.scope, at)
-        return self._dispatcher.hand_out(approved, at, UseGrant(grant))
+        return self._dispatcher.hand_out(approved, at, UseGrant(grant, call.session_id))
 
 
 def _turn_away(

@@ -74,6 +74,7 @@ class ApprovalReads(Reading):
         found = await self._fetch(
             statements.COUNT_OF_CLASS,
             project_id=execution.project_id,
+            agent_id=execution.agent_id,
             class_key=class_key,
             execution_id=execution.id,
             **risks,
@@ -90,4 +91,8 @@ class ApprovalReads(Reading):
         found = await self._fetch(
             statements.LIST_GRANTS, project_id=project_id, session_id=session_id
         )
+        return [read_grant(row) for row in found]
+
+    async def list_lasting(self, project_id: ProjectId, agent_id: str) -> list[Grant]:
+        found = await self._fetch(statements.LIST_LASTING, project_id=project_id, agent_id=agent_id)
         return [read_grant(row) for row in found]

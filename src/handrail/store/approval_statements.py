@@ -5,6 +5,7 @@ from sqlalchemy import and_, bindparam, case, exists, func, insert, or_, select,
 from handrail.core.execution import Status
 from handrail.core.tool import Site
 from handrail.store.schema import (
+    LASTING,
     OF_A_CLASS,
     PENDING,
     grants,
@@ -54,7 +55,7 @@ USE_GRANT = (
         grants.c.revoked_at.is_(None),
         ~exists().where(
             sessions.c.project_id == grants.c.project_id,
-            sessions.c.id == grants.c.session_id,
+            sessions.c.id == bindparam("expected_session"),
             sessions.c.tainted_at.is_not(None),
         ),
         or_(grants.c.expires_at.is_(None), grants.c.expires_at > bindparam("now")),
@@ -67,11 +68,13 @@ REVOKE_GRANT = (
     .where(grants.c.id == bindparam("expected_id"), grants.c.revoked_at.is_(None))
     .values(revoked_at=bindparam("revoked_at"))
 )
+# A lasting answer is about the agent, and does not end with the session it was given in.
 REVOKE_GRANTS_OF = (
     update(grants)
     .where(
         grants.c.project_id == bindparam("expected_project"),
         grants.c.session_id == bindparam("expected_session"),
+        grants.c.agent_id.is_(None),
         grants.c.revoked_at.is_(None),
     )
     .values(revoked_at=bindparam("revoked_at"))
@@ -154,7 +157,7 @@ LIST_DURATIONS = (
     .order_by(tool_approvals.c.created_at.desc())
     .limit(bindparam("limit"))
 )
-# Not the call itself that is being asked about.
+# Not the call itself that is being asked about. A grant covers calls of one agent only.
 COUNT_OF_CLASS = select(
     func.count(),
     func.count(case((tool_executions.c.status == Status.REJECTED, 1))),
@@ -162,6 +165,7 @@ COUNT_OF_CLASS = select(
     tool_executions.c.project_id == bindparam("project_id"),
     tool_executions.c.class_key == bindparam("class_key"),
     OF_A_CLASS,
+    tool_executions.c.agent_id == bindparam("agent_id"),
     tool_executions.c.risk_level.in_([bindparam(f"risk_{number}") for number in range(3)]),
     tool_executions.c.id != bindparam("execution_id"),
 )
@@ -174,6 +178,15 @@ LIST_GRANTS = (
             bindparam("session_id", type_=grants.c.session_id.type).is_(None),
             grants.c.session_id == bindparam("session_id"),
         ),
+    )
+    .order_by(grants.c.created_at)
+)
+LIST_LASTING = (
+    select(grants)
+    .where(
+        grants.c.project_id == bindparam("project_id"),
+        grants.c.agent_id == bindparam("agent_id"),
+        LASTING,
     )
     .order_by(grants.c.created_at)
 )

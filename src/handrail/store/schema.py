@@ -20,6 +20,7 @@ UNFINISHED = text("status IN ('pending', 'awaiting_approval', 'approved', 'execu
 OPEN = text("status IN ('approved', 'executing')")
 PENDING = text("status = 'pending'")
 OF_A_CLASS = text("class_key IS NOT NULL")
+LASTING = text("agent_id IS NOT NULL AND revoked_at IS NULL")
 PASSING = text("purpose != 'result'")
 CAN_UNDO = text("can_undo IS NOT NULL")
 WITH_RESULT = text("(result IS NOT NULL OR late_result IS NOT NULL)")
@@ -304,7 +305,15 @@ grants = Table(
     words("granted_by"),
     moment("created_at"),
     moment("revoked_at", nullable=True),
+    words("agent_id", nullable=True),
     Index("grants_by_session", "project_id", "session_id"),
+    Index(
+        "grants_lasting",
+        "project_id",
+        "agent_id",
+        sqlite_where=LASTING,
+        postgresql_where=LASTING,
+    ),
 )
 
 events = Table(

@@ -34,7 +34,6 @@ from handrail.core.change import (
     RemoveResults,
     Reoffer,
     Resolve,
-    RevokeGrant,
     RevokeToken,
     Row,
     Say,
@@ -45,10 +44,10 @@ from handrail.core.change import (
     StopSession,
     TaintSession,
     UseBlob,
-    UseGrant,
 )
 from handrail.core.execution import ToolExecution
 from handrail.core.grant import Grant
+from handrail.core.grant_steps import RevokeGrant, UseGrant
 from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Client, Project, User, Workspace
 from handrail.core.undo_record import AskUndo, KeepUndone
@@ -127,8 +126,9 @@ def _writes_about_people(step: AboutPeople | AboutTokens, now: int) -> Iterator[
         case Resolve(approval):
             values = {"expected_id": approval.id, **answer_row(approval)}
             yield Write(approval_statements.RESOLVE_APPROVAL, values)
-        case UseGrant(grant):
-            yield Write(approval_statements.USE_GRANT, {"expected_id": grant.id, "now": now})
+        case UseGrant(grant, session_id):
+            use = {"expected_id": grant.id, "expected_session": session_id, "now": now}
+            yield Write(approval_statements.USE_GRANT, use)
         case RevokeGrant(grant):
             values = {"expected_id": grant.id, "revoked_at": now}
             yield Write(approval_statements.REVOKE_GRANT, values)

@@ -26,6 +26,7 @@ from handrail.tui.words import undo_in_words, undone_in_words
 
 T = TypeVar("T")
 
+_NOT_OFFERED = "This approval is not offered for this call."
 UNSEEN = "You have not seen all of it: Esc goes back to the card, where Space scrolls on."
 
 
@@ -56,6 +57,7 @@ class Deciding:
         """A yes of this reach; None where it was given up, or is not on offer."""
         offer = next((one for one in card.offers if one.scope is scope), None)
         if offer is None:
+            self._say(_NOT_OFFERED)
             return None
         choice: Choice | None = Choice(approved=True)
         if scope is not Scope.ONCE:

@@ -34,13 +34,13 @@ from handrail.tui.words import (
 _LOOK_EVERY_SECONDS = 5.0
 _EMPTY = "Nothing waits for you. New questions appear here by themselves."
 _VIEWS = ("waiting", "running", "history")
-_SCOPES = {"a": Scope.ONCE, "c": Scope.CLASS, "s": Scope.SESSION}
+_SCOPES = {"a": Scope.ONCE, "c": Scope.CLASS, "p": Scope.PROJECT, "s": Scope.SESSION}
 _LIVE = {
     None: ("○ connecting", "yellow"),
     True: ("● live", "green"),
     False: ("○ reconnecting", "bold yellow"),
 }
-_MARKS = {"a": "once", "c": "class…", "s": "session…"}
+_MARKS = {"a": "once", "c": "class…", "p": "project…", "s": "session…"}
 
 
 class Desk(Screen[None]):

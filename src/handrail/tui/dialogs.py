@@ -12,7 +12,13 @@ from textual.widgets import Input, Static
 
 from handrail.channels.terminal import MOST_REASON_CHARS, WORD, YES
 from handrail.core.card import Choice, Offer
-from handrail.core.grant import GRANT_SECONDS, GRANT_USES, Scope
+from handrail.core.grant import (
+    GRANT_SECONDS,
+    GRANT_USES,
+    LASTING_CHOICES,
+    LASTING_SECONDS,
+    Scope,
+)
 from handrail.core.visible import visible
 from handrail.tui.attention import Attention, Patience
 
@@ -105,8 +111,7 @@ class GrantDialog(KeyDialog[Choice]):
     """How far a yes shall reach: in words, for how many calls, for how long."""
 
     def __init__(self, offer: Offer, patience: Patience):
-        is_class = offer.scope is Scope.CLASS
-        title = "Approve this call, and others like it" if is_class else WIDEST
+        title = _TITLES.get(offer.scope, WIDEST)
         said = [Text(f"\n{visible(offer.words)}")]
         if offer.past:
             said.append(Text(f"So far {visible(offer.past)}.", style="dim"))
@@ -114,7 +119,8 @@ class GrantDialog(KeyDialog[Choice]):
             said.append(Text.assemble((f"\n{visible(offer.warning)}", "yellow")))
         super().__init__(title, said, patience)
         self._scope = offer.scope
-        self._uses, self._time = 0, 0 if is_class else 2
+        self._times, usual = _TIMES.get(offer.scope, (GRANT_SECONDS, None))
+        self._uses, self._time = 0, [seconds for seconds, _ in self._times].index(usual)
 
     def compose_answer(self) -> ComposeResult:
         yield Static(id="limits")
@@ -129,9 +135,9 @@ class GrantDialog(KeyDialog[Choice]):
             case "u":
                 self._uses = (self._uses + 1) % len(GRANT_USES)
             case "t":
-                self._time = (self._time + 1) % len(GRANT_SECONDS)
+                self._time = (self._time + 1) % len(self._times)
             case "y":
-                uses, seconds = GRANT_USES[self._uses][0], GRANT_SECONDS[self._time][0]
+                uses, seconds = GRANT_USES[self._uses][0], self._times[self._time][0]
                 self.dismiss(Choice(True, self._scope, uses=uses, expires_in_seconds=seconds))
             case _:
                 return
@@ -140,7 +146,7 @@ class GrantDialog(KeyDialog[Choice]):
     def _show_limits(self) -> None:
         lines = (
             ("\n u ", f"for {GRANT_USES[self._uses][1]}\n"),
-            (" t ", f"at most for {GRANT_SECONDS[self._time][1]}\n"),
+            (" t ", f"at most for {self._times[self._time][1]}\n"),
             (f" {YES} ", "approve    "),
             ("Esc ", "goes back\n"),
         )
@@ -157,7 +163,7 @@ class StopDialog(KeyDialog[str]):
         all_of_it = (
             f"\nAll calls of session {visible(session_id)} end, including commands that are "
             "running. "
-            "Its grants are revoked, and it can make no more calls.\n"
+            "The grants for this session are revoked, and it can make no more calls.\n"
         )
         said = [Text(all_of_it)]
         self._keys = {YES: "stop the session"}
@@ -210,9 +216,19 @@ class LeaveDialog(KeyDialog[str]):
 
 
 WIDEST = "Approve everything in this session?"
+_TITLES = {
+    Scope.CLASS: "Approve this call, and others like it",
+    Scope.PROJECT: "Approve this call, and always others like it in this project",
+}
+# For how long a grant of a scope may hold, and what is proposed first.
+_TIMES = {
+    Scope.PROJECT: (LASTING_CHOICES, LASTING_SECONDS),
+    Scope.SESSION: (GRANT_SECONDS, 3600),
+}
 KEYS = (
     ("a", "approve this call, once"),
     ("c", "approve calls like it; first shows what that covers"),
+    ("p", "approve calls like it always in this project; first shows what that covers"),
     ("s", "approve everything in the session, after a second step"),
     ("r", "refuse, with a reason that the agent reads"),
     ("x", "stop the session; in the list of running calls also one call"),

@@ -3,7 +3,14 @@
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from handrail.core.approval import Approval
 from handrail.core.card import Card
@@ -17,22 +24,29 @@ from handrail.wire.payloads import Body, Count, Label, Success
 
 MAX_USES = 10_000
 MAX_GRANT_SECONDS = 7 * 24 * 3600
+MAX_LASTING_SECONDS = 365 * 24 * 3600
 # Masks make a text longer, up to about twice.
 _MAX_EVIDENCE_CHARS = 500_000
 
 
 def _limits_need_a_wider_scope(schema: dict[str, Any]) -> None:
-    """As a schema, the rule that `ApproveRequest` checks."""
-    schema["if"] = {
-        "properties": {"scope": {"enum": [Scope.CLASS, Scope.SESSION]}},
-        "required": ["scope"],
-    }
+    """As a schema, the rules that `ApproveRequest` checks."""
+    wider = [Scope.CLASS, Scope.PROJECT, Scope.SESSION]
     unset = {"type": "null"}
-    schema["else"] = {"properties": {"uses": unset, "expires_in_seconds": unset}}
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"scope": {"enum": wider}}, "required": ["scope"]},
+            "else": {"properties": {"uses": unset, "expires_in_seconds": unset}},
+        },
+        {
+            "if": {"properties": {"scope": {"const": Scope.PROJECT}}, "required": ["scope"]},
+            "else": {"properties": {"expires_in_seconds": {"maximum": MAX_GRANT_SECONDS}}},
+        },
+    ]
 
 
 class ApproveRequest(Body):
-    """A yes: for this call alone, for its class, or for everything in the session."""
+    """A yes: for this call alone, for its class (in the session or the project), or for all."""
 
     model_config = ConfigDict(json_schema_extra=_limits_need_a_wider_scope)
 
@@ -42,7 +56,8 @@ class ApproveRequest(Body):
     scope: Scope = Field(
         default=Scope.ONCE,
         strict=False,
-        description="How far the yes reaches: this call, its class, or all of the session.",
+        description="How far the yes reaches: this call, its class in this session, its class in "
+        "every session of this agent in the project, or all of the session.",
     )
     uses: int | None = Field(
         default=None,
@@ -51,7 +66,11 @@ class ApproveRequest(Body):
         description="With a wider scope: for so many further calls.",
     )
     expires_in_seconds: int | None = Field(
-        default=None, ge=1, le=MAX_GRANT_SECONDS, description="With a wider scope: for so long."
+        default=None,
+        ge=1,
+        le=MAX_LASTING_SECONDS,
+        description="With a wider scope: for so long, at most 7 days. With scope `project`: at "
+        "most 365 days, 30 days if not set.",
     )
     digest: str | None = Field(
         default=None,
@@ -60,11 +79,19 @@ class ApproveRequest(Body):
     )
     channel: Label = Field(default="api", description="From which screen.")
 
+    @field_validator("expires_in_seconds")
+    @classmethod
+    def _ends_in_time(cls, seconds: int | None, info: ValidationInfo) -> int | None:
+        is_lasting = info.data.get("scope") is Scope.PROJECT
+        if seconds is not None and seconds > MAX_GRANT_SECONDS and not is_lasting:
+            raise ValueError(f"must be at most {MAX_GRANT_SECONDS:,}, except with scope `project`")
+        return seconds
+
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
         limited = self.uses is not None or self.expires_in_seconds is not None
         if limited and self.scope is Scope.ONCE:
-            raise ValueError("`uses` and `expires_in_seconds` go with scope `class` or `session`")
+            raise ValueError("`uses` and `expires_in_seconds` go with a wider scope than `once`")
         return self
 
 
@@ -240,23 +267,44 @@ class ApprovalsResponse(BaseModel):
 
 class GrantView(BaseModel):
     grant_id: str = Field(description="The id of the grant, `grt_…`.")
-    session_id: str = Field(description="The session it holds in.")
-    scope: str = Field(description="`class` or `session`.")
+    session_id: str = Field(
+        description="The session it was given in; with scope `class` or `session`, it holds there."
+    )
+    scope: str = Field(description="`class`, `project` or `session`.")
+    agent_id: str | None = Field(description="The agent whose calls it lets pass.")
+    agent_name: AgentName
     words: str = Field(description="What it lets pass.")
     max_risk: str = Field(description="Nothing riskier passes.")
     uses_left: int | None = Field(description="For how many further calls; null for any number.")
     expires_at: datetime | None = Field(description="Until when; null for the rest of the session.")
+    idle: bool = Field(
+        description="True if its session has made no call for 12 hours; it still counts."
+    )
+    last_call_at: datetime | None = Field(
+        description="The latest call of its session in the last 12 hours."
+    )
     approval_id: str = Field(description="The question it came of.")
     granted_by: str = Field(description="Who gave it.")
     created_at: datetime = Field(description="When it was given.")
     revoked_at: datetime | None = Field(description="When it was taken back.")
 
     @classmethod
-    def of(cls, grant: Grant) -> Self:
+    def of(
+        cls,
+        grant: Grant,
+        agent_id: str | None,
+        last_call_at: datetime | None,
+        is_idle: bool,
+        names: Names,
+    ) -> Self:
         return cls(
             grant_id=grant.id,
             session_id=grant.session_id,
             scope=grant.scope,
+            agent_id=agent_id,
+            agent_name=names.get(agent_id or ""),
+            idle=is_idle,
+            last_call_at=last_call_at,
             words=grant.words,
             max_risk=grant.max_risk.name,
             uses_left=grant.uses_left,

@@ -55,11 +55,12 @@ def test_grants_and_runs_of_the_backup_end(kept: Kept) -> None:
             " VALUES (?, ?, ?, ?, 1)",
             session, kept.project_id, workspace, opened_by,
         )  # fmt: skip
-    kept.rows(
-        "INSERT INTO grants VALUES ('gra_1', ?, 'own', NULL, 'everything', 'HIGH', 5, NULL,"
-        " 'apr_1', ?, 1, NULL)",
-        kept.project_id, user,
-    )  # fmt: skip
+    for grant, lasting_for in (("gra_1", None), ("gra_2", "handrail")):
+        kept.rows(
+            "INSERT INTO grants VALUES (?, ?, 'own', NULL, 'everything', 'HIGH', 5, NULL,"
+            " 'apr_1', ?, 1, NULL, ?)",
+            grant, kept.project_id, user, lasting_for,
+        )  # fmt: skip
     kept.rows(
         "INSERT INTO runs (id, project_id, session_id, user_id, status, created_at, epoch)"
         " VALUES ('run_1', ?, 'own', ?, 'running', 1, 3)",
@@ -67,8 +68,8 @@ def test_grants_and_runs_of_the_backup_end(kept: Kept) -> None:
     )  # fmt: skip
     prepared, _ = kept.restore(kept.back_up("open.tar"))
 
-    assert (prepared.ended.grants, prepared.ended.runs) == (1, 1)
-    assert kept.rows("SELECT revoked_at IS NULL FROM grants") == [(0,)]
+    assert (prepared.ended.grants, prepared.ended.runs) == (2, 1)
+    assert kept.rows("SELECT revoked_at IS NULL FROM grants") == [(0,), (0,)]
     assert kept.rows("SELECT status, epoch FROM runs") == [("stopped", 4)]
     assert kept.rows("SELECT id, stopped_at IS NULL FROM sessions ORDER BY id") == [
         ("own", 1),

@@ -61,6 +61,10 @@ async def test_a_grant_is_shown_with_what_it_covers(caller: Caller, household: H
     assert {name: value for name, value in given.items() if name != "grant_id"} == {
         "session_id": "session-1",
         "scope": "class",
+        "agent_id": household.agent.subject,
+        "agent_name": "test",
+        "idle": False,
+        "last_call_at": "2026-01-01T00:00:00Z",
         "words": "writes to *.md in the workspace's top folder",
         "max_risk": "MEDIUM",
         "uses_left": 3,
@@ -222,3 +226,16 @@ async def test_without_a_token_no_grant_is_taken_back(caller: Caller, household:
 
     assert answer.problem == (401, "urn:handrail:unauthenticated")
     assert (await show(caller, household, "/grants"))["grants"] == [given]
+
+
+async def test_a_lasting_answer_is_shown_with_its_agent_and_its_end(
+    caller: Caller, household: Household
+) -> None:
+    given = await grant(caller, household, scope="project", expires_in_seconds=90 * 24 * 3600)
+
+    passed = await ask_to_write(caller, household, "later", path="o.md", session_id="session-2")
+
+    assert (given["scope"], given["expires_at"]) == ("project", "2026-04-01T00:00:00Z")
+    assert (given["agent_id"], given["agent_name"]) == (household.agent.subject, "test")
+    assert (given["idle"], given["last_call_at"]) == (False, None)
+    assert (passed["approved_by"], passed["scope"]) == (given["grant_id"], "project")

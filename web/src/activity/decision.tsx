@@ -22,6 +22,12 @@ export function useQuestion(call: RecordView): ApprovalView | undefined {
   return data;
 }
 
+const REACH: Record<string, string> = {
+  class: "It covers all calls of this kind in the session.",
+  project: "It covers all calls of this kind by this agent in the project.",
+  session: "It covers everything in this session.",
+};
+
 /** Who allowed or refused a call, from where and when. */
 export function Decision({ call }: { call: RecordView }) {
   const { name } = useSession();
@@ -38,7 +44,7 @@ export function Decision({ call }: { call: RecordView }) {
   }
   if (question?.status === "expired") return <p>Expired (no answer in time).</p>;
   if (question && question.status !== "withdrawn") {
-    const reach = call.scope === "class" ? " It covers all calls of this kind in the session." : call.scope === "session" ? " It covers everything in this session." : "";
+    const reach = call.scope && call.scope in REACH ? ` ${REACH[call.scope]}` : "";
     return (
       <p className="[overflow-wrap:anywhere]">
         {sentence(question, name)}

@@ -197,15 +197,15 @@ export interface ApprovalsResponse {
   now: string;
 }
 
-/** A yes: for this call alone, for its class, or for everything in the session. */
+/** A yes: for this call alone, for its class (in the session or the project), or for all. */
 export interface ApproveRequest {
   /** Said in full, so that nothing is approved by accident. */
   decision: "approved";
-  /** How far the yes reaches: this call, its class, or all of the session. */
+  /** How far the yes reaches: this call, its class in this session, its class in every session of this agent in the project, or all of the session. */
   scope?: Scope;
   /** With a wider scope: for so many further calls. */
   uses?: number | null;
-  /** With a wider scope: for so long. */
+  /** With a wider scope: for so long, at most 7 days. With scope `project`: at most 365 days, 30 days if not set. */
   expires_in_seconds?: number | null;
   /** The digest of the card that was seen; with another one by now, it is no yes. */
   digest?: string | null;
@@ -904,10 +904,14 @@ export interface GlimpseView {
 export interface GrantView {
   /** The id of the grant, `grt_…`. */
   grant_id: string;
-  /** The session it holds in. */
+  /** The session it was given in; with scope `class` or `session`, it holds there. */
   session_id: string;
-  /** `class` or `session`. */
+  /** `class`, `project` or `session`. */
   scope: string;
+  /** The agent whose calls it lets pass. */
+  agent_id: string | null;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
   /** What it lets pass. */
   words: string;
   /** Nothing riskier passes. */
@@ -916,6 +920,10 @@ export interface GrantView {
   uses_left: number | null;
   /** Until when; null for the rest of the session. */
   expires_at: string | null;
+  /** True if its session has made no call for 12 hours; it still counts. */
+  idle: boolean;
+  /** The latest call of its session in the last 12 hours. */
+  last_call_at: string | null;
   /** The question it came of. */
   approval_id: string;
   /** Who gave it. */
@@ -1424,7 +1432,7 @@ export interface RunView {
 }
 
 /** How far an approval reaches. */
-export type Scope = "once" | "class" | "session";
+export type Scope = "once" | "class" | "project" | "session";
 
 export interface SelfResponse {
   /** What goes wrong is told as a problem instead. */
@@ -1894,3 +1902,14 @@ export const GRANT_SECONDS: readonly (readonly [number | null, string])[] = [
   [3600,"1 hour"],
   [28800,"8 hours"],
 ];
+
+/** For how long a lasting answer may hold, in words. */
+export const LASTING_CHOICES: readonly (readonly [number | null, string])[] = [
+  [86400,"1 day"],
+  [604800,"7 days"],
+  [2592000,"30 days"],
+  [7776000,"90 days"],
+];
+
+/** For how long it holds unless a person says otherwise. */
+export const LASTING_SECONDS = 2592000;

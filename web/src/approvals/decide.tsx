@@ -17,6 +17,7 @@ import { StopDialog } from "./stop-dialog";
 
 const TOO_EARLY = "Too early: the card has to be in view for a moment first. Press the key again.";
 const NO_APPROVAL = "This cannot be approved before its full text is shown.";
+const NOT_LASTING = "This cannot be approved for the whole project.";
 const NO_CLASS = "No class can be offered for this call.";
 
 type Asking = "second-step" | "reject" | "stop" | Wider | null;
@@ -60,16 +61,18 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const awake = ready && withKeys && waits;
   const [hint, setHint] = useState("");
   const hasClass = offer("class") !== undefined;
+  const mayLast = offer("project") !== undefined;
   const opening = useMemo(() => {
     if (!withKeys || !waits || busy || confirming) return {};
     const early = () => setHint(TOO_EARLY);
-    if (!awake) return { a: early, c: early, r: early };
+    if (!awake) return { a: early, c: early, p: early, r: early };
     return {
       a: mayApprove ? undefined : () => setHint(NO_APPROVAL),
       c: () => (hasClass ? setAsking("class") : setHint(NO_CLASS)),
+      p: () => (mayLast ? setAsking("project") : setHint(NOT_LASTING)),
       r: () => setAsking("reject"),
     };
-  }, [withKeys, waits, busy, awake, mayApprove, hasClass, confirming, card.approval_id]);
+  }, [withKeys, waits, busy, awake, mayApprove, hasClass, mayLast, confirming, card.approval_id]);
   useEffect(() => setHint(""), [awake, asking]);
   const deciding = useMemo(
     () => (!awake || !mayApprove ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
@@ -122,6 +125,13 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
         ended={ended}
         onClose={close}
         onApprove={(limits) => void approve("class", limits).then(close)}
+      />
+      <ClassDialog
+        lasting
+        offer={asking === "project" ? offer("project") : undefined}
+        ended={ended}
+        onClose={close}
+        onApprove={(limits) => void approve("project", limits).then(close)}
       />
       <SessionDialog
         offer={asking === "session" ? offer("session") : undefined}

@@ -3,6 +3,7 @@ import { Kbd } from "../ui/button";
 const KEYS = [
   ["a", "Approve this call once"],
   ["c", "Approve its class…"],
+  ["p", "Always approve its class in this project…"],
   ["r", "Refuse, with a reason"],
   ["y", "Confirm the second step of a risky call"],
   ["d", "Decide several together"],

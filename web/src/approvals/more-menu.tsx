@@ -6,7 +6,9 @@ import { ITEM, Menu } from "../ui/menu";
 import { visible } from "../words/visible";
 
 /** Approvals that cover more than one call. */
-export type Wider = "class" | "session";
+export type Wider = "class" | "project" | "session";
+
+const TITLES: Record<Wider, string> = { class: "This class…", project: "Always in this project…", session: "This session…" };
 
 interface Props {
   offers: OfferView[];
@@ -31,7 +33,7 @@ export function MoreMenu({ offers, disabled, onChoose }: Props) {
       {wider.map((one) => (
         <button key={one.scope} type="button" role="menuitem" onClick={() => onChoose(one.scope as Wider)} className={`block ${ITEM}`}>
           <span className={`block font-medium ${one.scope === "session" ? "text-critical" : ""}`}>
-            {one.scope === "session" ? "This session…" : "This class…"}
+            {TITLES[one.scope as Wider]}
           </span>
           <span className="block text-xs text-soft [overflow-wrap:anywhere]">{visible(one.words)}</span>
           {one.past && <span className="block text-xs text-soft">{visible(one.past)}</span>}

@@ -11,7 +11,6 @@ import { Empty } from "../ui/empty";
 import { List } from "../ui/list";
 import { Page } from "../ui/page";
 import { several } from "../words/number";
-import { splitByUse, useLastCalls } from "./idle";
 import { GrantRow } from "./row";
 
 // No event says that a grant was used.
@@ -51,12 +50,19 @@ export default function GrantsPage() {
 
 /** Grants of idle sessions are folded away: they still count, and are seldom what a person looks for. */
 function Grants({ given, onSaid }: { given: GrantView[]; onSaid: (words: string) => void }) {
-  const lastCalls = useLastCalls(given);
-  const { used, idle } = splitByUse(given, lastCalls);
-  const rows = (grants: GrantView[]) =>
-    grants.map((one) => <GrantRow key={one.grant_id} grant={one} lastCall={lastCalls.get(one.session_id)} onSaid={onSaid} />);
+  const lasting = given.filter((one) => one.scope === "project");
+  const used = given.filter((one) => one.scope !== "project" && !one.idle);
+  const idle = given.filter((one) => one.idle);
+  const rows = (grants: GrantView[]) => grants.map((one) => <GrantRow key={one.grant_id} grant={one} onSaid={onSaid} />);
   return (
     <div className="space-y-4">
+      {lasting.length > 0 && (
+        <section aria-label="Always in this project" className="space-y-2">
+          <h2 className="font-medium">Always in this project</h2>
+          <List label="Grants for the project">{rows(lasting)}</List>
+        </section>
+      )}
+      {lasting.length > 0 && used.length > 0 && <h2 className="font-medium">In one session</h2>}
       {used.length > 0 && <List label="Grants">{rows(used)}</List>}
       {idle.length > 0 && (
         <details>

@@ -4,24 +4,25 @@ import { useState } from "react";
 
 import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
-import type { GlimpseView, GrantView } from "../api/types";
+import type { GrantView } from "../api/types";
 import { Button } from "../ui/button";
 import { Code } from "../ui/code";
 import { useSecondsLeft } from "../ui/countdown";
 import { Fact, Facts } from "../ui/facts";
 import { Risk } from "../ui/risk";
 import { agentName } from "../words/agent";
+import { several } from "../words/number";
 import { clock, moment } from "../words/time";
 import { visible } from "../words/visible";
 
+const DAY = 24 * 60 * 60;
+
 interface Props {
   grant: GrantView;
-  /** The latest call of its session. */
-  lastCall: GlimpseView | undefined;
   onSaid: (words: string) => void;
 }
 
-export function GrantRow({ grant, lastCall, onSaid }: Props) {
+export function GrantRow({ grant, onSaid }: Props) {
   const path = usePath();
   const queries = useQueryClient();
   const { userId } = useSession();
@@ -53,14 +54,15 @@ export function GrantRow({ grant, lastCall, onSaid }: Props) {
           <Fact name="granted by">
             {grant.granted_by === userId ? "you" : <Code>{grant.granted_by}</Code>}, {moment(grant.created_at)}
           </Fact>
-          <Fact name="in session">
-            <Code>{grant.session_id}</Code>
-          </Fact>
-          {lastCall && (
-            <Fact name="last call">
-              {moment(lastCall.created_at)}, by {agentName(lastCall)}
+          {grant.agent_id && <Fact name="for agent">{agentName({ agent_id: grant.agent_id, agent_name: grant.agent_name })}</Fact>}
+          {grant.scope === "project" ? (
+            <Fact name="in">every session of this agent</Fact>
+          ) : (
+            <Fact name="in session">
+              <Code>{grant.session_id}</Code>
             </Fact>
           )}
+          {grant.last_call_at && <Fact name="last call">{moment(grant.last_call_at)}</Fact>}
           <Fact name="uses left">{grant.uses_left ?? "any number"}</Fact>
           <Fact name="ends">{grant.expires_at ? <Ends at={grant.expires_at} /> : "with the session"}</Fact>
         </Facts>
@@ -77,7 +79,7 @@ function Ends({ at }: { at: string }) {
   const seconds = useSecondsLeft(at);
   return (
     <span className="tabular-nums">
-      {seconds > 0 ? `in ${clock(seconds)}` : "now"}, at {moment(at)}
+      {seconds > 0 ? `in ${seconds < 2 * DAY ? clock(seconds) : several(Math.round(seconds / DAY), "day")}` : "now"}, at {moment(at)}
     </span>
   );
 }

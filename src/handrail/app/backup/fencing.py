@@ -10,8 +10,9 @@ from handrail.app.home import Home
 from handrail.app.storage import open_store
 from handrail.bus.local import LocalBus
 from handrail.core.audit import AuditRecord
-from handrail.core.change import Change, MoveRun, RevokeGrant
+from handrail.core.change import Change, MoveRun
 from handrail.core.event import NewEvent
+from handrail.core.grant_steps import RevokeGrant
 from handrail.core.ids import ProjectId
 from handrail.core.ports import Store
 from handrail.core.restoration import RESTORED, Restoration

@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter, Request
 
-from handrail.core.ids import GrantId
+from handrail.core.grant import Grant
+from handrail.core.ids import GrantId, ProjectId
 from handrail.server.auth import Gate
 from handrail.server.direct import open_to
 from handrail.server.routes.calls import PEOPLE
@@ -17,7 +18,8 @@ def grants_router(services: Services, gate: Gate) -> APIRouter:
     async def grants(project_id: str, request: Request) -> GrantsResponse:
         """The grants that let calls pass at this moment."""
         entry = await gate.admit(request, *PEOPLE)
-        views = [GrantView.of(one) for one in await services.grants.list_live(entry.project.id)]
+        live = await services.grants.list_live(entry.project.id)
+        views = await _views(services, entry.project.id, *live)
         return GrantsResponse(grants=views, total_count=len(views))
 
     @router.delete("/grants/{grant_id}", openapi_extra=open_to(PEOPLE))
@@ -25,6 +27,13 @@ def grants_router(services: Services, gate: Gate) -> APIRouter:
         """Take a grant back; what asks from now on is put to a person again."""
         entry = await gate.admit(request, *PEOPLE)
         revoked = await services.grants.revoke(GrantId(grant_id), entry.principal, entry.project.id)
-        return GrantView.of(revoked)
+        (view,) = await _views(services, entry.project.id, revoked)
+        return view
 
     return router
+
+
+async def _views(services: Services, project_id: ProjectId, *grants: Grant) -> list[GrantView]:
+    shown = [await services.grants.describe(grant) for grant in grants]
+    names = await services.names.of(project_id, (one.agent_id for one in shown))
+    return [GrantView.of(*one, names) for one in shown]
