@@ -29,6 +29,7 @@ _GROUPS = {
     "approvals": "Questions",
     "grants": "Grants",
     "policy": "Rules",
+    "autonomy": "Rules",
     "blobs": "Blobs",
     "clients": "Machines",
     "audit": "The record",

@@ -7,6 +7,7 @@ import msgspec
 from pydantic import BaseModel
 
 from handrail.core.grant import GRANT_SECONDS, GRANT_USES, LASTING_CHOICES, LASTING_SECONDS
+from handrail.core.project import Autonomy
 from handrail.wire.events import EVENTS
 from scripts.reference.http import openapi_document
 
@@ -35,7 +36,16 @@ def types_module() -> str:
         f"/** Every event of the stream, by its name. */\nexport interface Events {{\n{events}}}\n"
     )
     limits = [_limits(name, *constant) for name, constant in _LIMITS.items()]
-    return "\n".join([_HEAD, *interfaces, told, *limits, _LASTING])
+    return "\n".join([_HEAD, *interfaces, told, *limits, _LASTING, _autonomies()])
+
+
+def _autonomies() -> str:
+    told = "".join(
+        f"  {msgspec.json.encode((one.value, one.meaning)).decode()},\n" for one in Autonomy
+    )
+    kind = "readonly (readonly [Autonomy, string])[]"
+    meaning = "What agents may do without asking, in words; the least comes first."
+    return f"/** {meaning} */\nexport const AUTONOMIES: {kind} = [\n{told}];\n"
 
 
 def _limits(name: str, meaning: str, choices: Sequence[tuple[int | None, str]]) -> str:

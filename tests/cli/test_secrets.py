@@ -59,6 +59,7 @@ ENDING = {
     "grants": ("", 0),
     "grants revoke": ("none", 1),
     "explain": ("read_file path=README.md", 0),
+    "autonomy": ("full", 0),
     "policy show": ("", 0),
     "policy check": ("", 0),
     "policy test": ("ls", 0),

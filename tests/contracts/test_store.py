@@ -12,13 +12,22 @@ import pytest
 from handrail.bus.local import LocalBus
 from handrail.core.access import Role, hash_secret
 from handrail.core.audit import AuditEntry, AuditRecord, find_break
-from handrail.core.change import Add, Advance, Change, OpenCall, OpenSession, Reoffer, SetPolicy
+from handrail.core.change import (
+    Add,
+    Advance,
+    Change,
+    OpenCall,
+    OpenSession,
+    Reoffer,
+    SetAutonomy,
+    SetPolicy,
+)
 from handrail.core.errors import ChangeRefused, ErrorType, HandrailError
 from handrail.core.event import Event, EventKind, NewEvent, Topic
 from handrail.core.execution import Status, ToolExecution
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId, WorkspaceId, mint
 from handrail.core.ports import StreamItem
-from handrail.core.project import Client, Place, Project, Workspace
+from handrail.core.project import Autonomy, Client, Place, Project, Workspace
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect
 from handrail.store.sqlite import SqliteStore
@@ -89,6 +98,35 @@ async def test_the_policy_of_a_workspace_is_kept_and_seen_at_once(
     assert (before.workspace, after.workspace) == (household.workspace, stricter)
     assert await store.list_workspaces(project_id) == [stricter]
     assert await second.find_place(project_id, session_id) == after
+
+
+async def test_a_changed_autonomy_holds_for_the_next_look_at_the_project(
+    store: SqliteStore, household: Household, open_store: OpenStore
+) -> None:
+    await store.submit(opening(a_call(household), household))
+    project_id, session_id = household.project.id, SessionId("session-1")
+    # Both are kept in memory, and must not outlive the change.
+    await store.find_place(project_id, session_id)
+    await store.find_project(project_id)
+    freer = replace(household.project, autonomy=Autonomy.FULL)
+
+    await store.submit(Change(project_id, household.project.created_at, (SetAutonomy(freer),)))
+
+    for reader in (store, await open_store(LocalBus())):
+        place = await reader.find_place(project_id, session_id)
+        assert place is not None
+        assert (place.autonomy, await reader.find_project(project_id)) == (Autonomy.FULL, freer)
+
+
+async def test_the_autonomy_of_an_unknown_project_is_refused(
+    store: SqliteStore, household: Household
+) -> None:
+    unknown = replace(household.project, id=ProjectId("prj_none"), autonomy=Autonomy.FULL)
+
+    at = household.project.created_at
+    await refused(store, Change(household.project.id, at, (SetAutonomy(unknown),)))
+
+    assert await store.find_project(household.project.id) == household.project
 
 
 async def test_the_policy_of_an_unknown_or_foreign_workspace_is_refused(

@@ -74,6 +74,8 @@ ROUTES: dict[str, tuple[int, int, int, int]] = {
     "GET /audit": (200, 200, 403, 403),
     "GET /policy": (200, 200, 403, 403),
     "PUT /policy": (403, 200, 403, 403),
+    "GET /autonomy": (200, 200, 403, 403),
+    "PUT /autonomy": (200, 403, 403, 403),
     "POST /policy/explain": (200, 200, 403, 403),
     "POST /tools/batch": (200, 403, 200, 403),
     # It would be too small to be one.
@@ -121,6 +123,7 @@ async def use(
         "/tools/results": {"results": [a_result(tool_id=tool_id)]},
         "/tools/batch": {"session_id": "session-1", "calls": [A_CALL]},
         "/policy": {"text": ""},
+        "/autonomy": {"autonomy": "supervised"},
         "/console/links": {},
         "/policy/explain": {"tool_name": "read_file", "tool_params": {"path": "README.md"}},
     }

@@ -72,6 +72,8 @@ NOT_FOR_AGENTS = {
     "GET /audit",
     "GET /policy",
     "PUT /policy",
+    "GET /autonomy",
+    "PUT /autonomy",
     "POST /policy/explain",
     "GET /memory",
     "DELETE /memory/{key}",

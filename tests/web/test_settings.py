@@ -93,3 +93,20 @@ async def test_every_page_has_its_place_in_the_navigation_and_its_own_heading(
         await expect(page.get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
         await expect(page).to_have_title(f"{name} · Handrail")
     assert {"Approvals", "Policy", "Grants", "Machines", "Memory", "Skills", "Settings"} <= {*names}
+
+
+async def test_the_owner_sets_what_agents_may_do_and_it_holds_for_the_next_call(
+    console: Console, asks: Asking
+) -> None:
+    page = await console.signed_in()
+    await at_settings(page)
+    part = page.get_by_role("region", name="Autonomy")
+    await expect(part.get_by_role("radio", name="supervised")).to_be_checked()
+
+    await part.get_by_role("radio", name="full").click()
+    await expect(part.get_by_role("status")).to_contain_text("Saved: full")
+    passed = await asks("write_file", {"path": "a.md", "content": "one"})
+    await page.reload()
+
+    assert (passed["status"], passed["approved_by"]) == ("completed", "policy")
+    await expect(part.get_by_role("radio", name="full")).to_be_checked()

@@ -48,6 +48,10 @@ COMMANDS = {
         "handrail.cli.policy",
         "Show the rules for this folder, check a policy file, or test commands.",
     ),
+    "autonomy": (
+        "handrail.cli.autonomy",
+        "Show or set what agents of this project may do without asking.",
+    ),
     "executions": (
         "handrail.cli.executions",
         "List the latest calls, show one, or stop what is running.",

@@ -154,10 +154,7 @@ class HandrailApi:
 
     async def send_policy(self, text: str, walls: Sequence[Wall]) -> None:
         """Tell what this client's policy file says, and what keeps commands in on its machine."""
-        soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
-        await self._request(
-            "PUT", "/policy", data=_encode({"text": text, "walls": [*walls]}), timeout=soon
-        )
+        await self.put("/policy", {"text": text, "walls": [*walls]})
 
     async def pending_approvals(self) -> list[Card]:
         """The open questions of the project, most urgent first."""
@@ -262,6 +259,10 @@ class HandrailApi:
         return await self._request(
             "POST", path, data=data if len(data) <= INLINE_BYTES else io.BytesIO(data)
         )
+
+    async def put(self, path: str, body: object) -> Any:
+        soon = aiohttp.ClientTimeout(total=_ANSWER_SECONDS)
+        return await self._request("PUT", path, data=_encode(body), timeout=soon)
 
     async def _tell(self, path: str, body: object) -> Any:
         """Post what is answered at once or not at all; who hears nothing tells it again."""

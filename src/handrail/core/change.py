@@ -171,6 +171,13 @@ class SetPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAutonomy:
+    """How much agents of the project may do from now on. Refused if there is no such project."""
+
+    project: Project
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetEvents:
     """The project's events up to this number need not be told again."""
 
@@ -311,8 +318,8 @@ AboutMemories = KeepMemory | ForgetMemory | SetVector
 AboutRetention = RemoveResults | RemoveCalls | ForgetEvents | ShrinkFile
 Step = (
     Add | OpenSession | OpenCall | Advance | Reoffer | Rejudge | AboutPeople | AboutTokens
-    | AboutBlobs | AboutMemories | KeepLate | KeepTold | SetPolicy | AboutRuns | ForgetTalk
-    | AboutRetention | AboutUndo
+    | AboutBlobs | AboutMemories | KeepLate | KeepTold | SetPolicy | SetAutonomy | AboutRuns
+    | ForgetTalk | AboutRetention | AboutUndo
 )  # fmt: skip
 
 

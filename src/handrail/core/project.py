@@ -24,6 +24,19 @@ class Autonomy(StrEnum):
     SUPERVISED = "supervised"
     FULL = "full"
 
+    @property
+    def meaning(self) -> str:
+        """What it means for the person, in a sentence or two."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Autonomy.READ_ONLY: "Agents can read. Changes are refused, even with an approval.",
+    Autonomy.DRAFT: "Agents change a draft. You are asked once about all its changes.",
+    Autonomy.SUPERVISED: "Agents can read without asking. Changes ask you.",
+    Autonomy.FULL: "Agents can change the workspace without asking. Risky calls still ask you.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class User:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from handrail.core.access import Principal
 from handrail.core.audit import AuditRecord, canonical
 from handrail.core.box import Wall
-from handrail.core.change import Change, SetPolicy
+from handrail.core.change import Change, SetAutonomy, SetPolicy
 from handrail.core.errors import (
     BadInput,
     BrokenTool,
@@ -95,6 +95,17 @@ class Policies:
             await self._store.submit(change)
         except ChangeRefused:
             raise Conflict(f"workspace {workspace.id!r} is no longer there") from None
+        return changed
+
+    async def set_autonomy(self, project: Project, autonomy: Autonomy, by: Principal) -> Project:
+        """How much agents of a project may do from now on, where nothing else is said for them."""
+        if autonomy is project.autonomy:
+            return project
+        changed = replace(project, autonomy=autonomy)
+        details = {"before": project.autonomy, "after": autonomy}
+        line = AuditRecord("project.autonomy", by.subject, project.id, details)
+        steps = (SetAutonomy(changed),)
+        await self._store.submit(Change(project.id, self._clock.now(), steps, audit=(line,)))
         return changed
 
     async def explain(

@@ -22,6 +22,7 @@ from handrail.core.change import (
     RemoveResults,
     Reoffer,
     RevokeToken,
+    SetAutonomy,
     SetPolicy,
     Step,
     StopAgent,
@@ -134,6 +135,9 @@ class Recent:
                 self.places.drop((session.project_id, session.id))
             case TaintSession() | StopAgent() | SetPolicy():
                 self.places.clear()
+            case SetAutonomy(project):
+                self.places.clear()
+                self.projects.drop(project.id)
             case _:
                 return
         self.changes += 1

@@ -65,6 +65,11 @@ SET_POLICY = (
     )
     .values(policy=bindparam("policy"), walls=bindparam("walls"))
 )
+SET_AUTONOMY = (
+    update(projects)
+    .where(projects.c.id == bindparam("expected_project"))
+    .values(autonomy=bindparam("autonomy"))
+)
 ADD_CLIENT = insert(clients).values(everything(clients))
 ADD_TOKEN = insert(tokens).values(everything(tokens))
 ADD_AUDIT = insert(audit).values(everything(audit))

@@ -37,6 +37,7 @@ from handrail.core.change import (
     RevokeToken,
     Row,
     Say,
+    SetAutonomy,
     SetPolicy,
     SetVector,
     ShrinkFile,
@@ -97,18 +98,21 @@ def writes_for(change: Change) -> Iterator[Write]:
                 yield from writes_that_forget(session)
             case RemoveResults() | RemoveCalls() | ForgetEvents() | ShrinkFile():
                 yield from writes_that_prune(step, change.project_id, to_micros(change.at))
-            case SetPolicy() | AskUndo() | KeepUndone():
+            case SetPolicy() | SetAutonomy() | AskUndo() | KeepUndone():
                 yield _write_alone(step, to_micros(change.at))
             case _:
                 yield from _writes_for_step(step)
 
 
-def _write_alone(step: SetPolicy | AskUndo | KeepUndone, now: int) -> Write:
+def _write_alone(step: SetPolicy | SetAutonomy | AskUndo | KeepUndone, now: int) -> Write:
     match step:
         case SetPolicy(workspace):
             this = {"expected_id": workspace.id, "expected_project": workspace.project_id}
             told = {"policy": workspace.policy, "walls": ",".join(workspace.walls)}
             return Write(statements.SET_POLICY, {**this, **told})
+        case SetAutonomy(project):
+            told = {"expected_project": project.id, "autonomy": project.autonomy}
+            return Write(statements.SET_AUTONOMY, told)
         case AskUndo(execution, by):
             asked = {"expected_id": execution.id, "asked_by": by}
             return Write(undo_statements.ASK_UNDO, asked)

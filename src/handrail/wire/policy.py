@@ -33,6 +33,26 @@ class PolicyReceipt(BaseModel):
     workspace_id: str = Field(description="The folder whose rules these are.")
 
 
+class AutonomyRequest(Body):
+    """How much agents of this project may do without asking."""
+
+    autonomy: Autonomy = Field(
+        strict=False,
+        description="For all calls from now on, except in conversations with a setting of their "
+        "own. Policy files can only lower it.",
+    )
+
+
+class AutonomyResponse(BaseModel):
+    success: Success = True
+    autonomy: Autonomy = Field(description="The setting of the project.")
+    meaning: str = Field(description="The same in words.")
+
+    @classmethod
+    def of(cls, autonomy: Autonomy) -> Self:
+        return cls(autonomy=autonomy, meaning=autonomy.meaning)
+
+
 class ExplainRequest(Body):
     """A call as an agent would ask for it, and where; with the project's autonomy unless said."""
 

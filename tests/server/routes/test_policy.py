@@ -1,5 +1,6 @@
 """The rules over HTTP: who may look, what a project may add, and what would be said to a call."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from handrail.core.access import Role
 from handrail.core.change import Add, Change
 from handrail.core.ids import WorkspaceId
-from handrail.core.project import Workspace
+from handrail.core.project import Autonomy, Workspace
 from handrail.store.sqlite import SqliteStore
 from tests.conftest import Household
 from tests.server.conftest import (
@@ -282,3 +283,59 @@ async def test_where_a_call_would_happen_must_be_clear(
     assert of_client.body["workspace_id"] == household.workspace.id
     assert (await explain(caller, household, session_id="none")).problem == NOT_FOUND
     assert (await explain(caller, household, workspace_id="none")).problem == NOT_FOUND
+
+
+async def set_autonomy(
+    caller: Caller, home: Household, autonomy: Any, role: Role = Role.USER
+) -> Answer:
+    return await caller.ask(
+        "PUT", f"{base(home)}/autonomy", home.secrets[role], json={"autonomy": autonomy}
+    )
+
+
+async def test_the_autonomy_of_a_project_holds_for_calls_from_then_on_and_is_recorded(
+    caller: Caller, household: Household
+) -> None:
+    before = await ask_to_write(caller, household, "before")
+    changed = await set_autonomy(caller, household, "full")
+    after = await ask_to_write(caller, household, "after", path="other.md")
+
+    assert (changed.status, changed.body) == (
+        200,
+        {"success": True, "autonomy": "full", "meaning": Autonomy.FULL.meaning},
+    )
+    assert await show(caller, household, "/autonomy") == changed.body
+    assert (before["status"], after["status"]) == ("awaiting_approval", "approved")
+    policy = await show(caller, household, "/policy")
+    assert [one["autonomy"] for one in policy["effective"]] == ["full"]
+    entries = (await show(caller, household, "/audit"))["entries"]
+    (line,) = [one for one in entries if one["action"] == "project.autonomy"]
+    assert json.loads(line["details"]) == {"before": "supervised", "after": "full"}
+    assert line["actor"] == household.user.subject
+
+
+@pytest.mark.parametrize("role", [Role.AGENT, Role.CLIENT, Role.APPROVER])
+async def test_only_the_owner_sets_the_autonomy(
+    caller: Caller, household: Household, role: Role
+) -> None:
+    assert (await set_autonomy(caller, household, "full", role)).problem == FORBIDDEN
+    assert (await show(caller, household, "/autonomy"))["autonomy"] == "supervised"
+
+
+@pytest.mark.parametrize("autonomy", ["boundless", "", None, 3])
+async def test_an_unknown_autonomy_is_refused(
+    caller: Caller, household: Household, autonomy: Any
+) -> None:
+    answer = await set_autonomy(caller, household, autonomy)
+
+    assert answer.problem == BAD_INPUT
+    assert "autonomy" in answer.body["detail"]
+
+
+async def test_the_same_autonomy_again_changes_nothing(
+    caller: Caller, household: Household
+) -> None:
+    assert (await set_autonomy(caller, household, "supervised")).status == 200
+
+    entries = (await show(caller, household, "/audit"))["entries"]
+    assert not [one for one in entries if one["action"] == "project.autonomy"]

@@ -284,6 +284,21 @@ export interface AuditView {
 /** How much an agent may do unasked. */
 export type Autonomy = "read_only" | "draft" | "supervised" | "full";
 
+/** How much agents of this project may do without asking. */
+export interface AutonomyRequest {
+  /** For all calls from now on, except in conversations with a setting of their own. Policy files can only lower it. */
+  autonomy: Autonomy;
+}
+
+export interface AutonomyResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The setting of the project. */
+  autonomy: Autonomy;
+  /** The same in words. */
+  meaning: string;
+}
+
 /** One call of several. */
 export interface BatchCall {
   /** The tool, by its name or an alias of it. */
@@ -1913,3 +1928,11 @@ export const LASTING_CHOICES: readonly (readonly [number | null, string])[] = [
 
 /** For how long it holds unless a person says otherwise. */
 export const LASTING_SECONDS = 2592000;
+
+/** What agents may do without asking, in words; the least comes first. */
+export const AUTONOMIES: readonly (readonly [Autonomy, string])[] = [
+  ["read_only","Agents can read. Changes are refused, even with an approval."],
+  ["draft","Agents change a draft. You are asked once about all its changes."],
+  ["supervised","Agents can read without asking. Changes ask you."],
+  ["full","Agents can change the workspace without asking. Risky calls still ask you."],
+];

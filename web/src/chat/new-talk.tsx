@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { ArrowLeft } from "lucide-react";
 import { useState } from "react";
 
+import { useAutonomy } from "../api/autonomy";
 import { ask } from "../api/client";
 import { usePath, useSession } from "../api/session";
-import type { Autonomy, ClientsResponse } from "../api/types";
+import { AUTONOMIES, type Autonomy, type ClientsResponse } from "../api/types";
+import { AUTONOMY } from "../policy/autonomy";
 import { go, Link } from "../router";
 import { Notice } from "../ui/notice";
 import { Select } from "../ui/select";
@@ -13,18 +15,12 @@ import { Composer } from "./composer";
 import { NoModel, useModel } from "./model-notice";
 import { useSay } from "./say";
 
-const FREEDOMS: [Autonomy | "", string][] = [
-  ["", "the project’s setting"],
-  ["read_only", "read only"],
-  ["supervised", "supervised: ask before changes"],
-  ["full", "full: everything the rules allow"],
-];
-
 /** The first message of a conversation, and what the agent may do in it without asking. `isAlone` where the list is not shown beside it. */
 export function NewTalk({ isAlone }: { isAlone: boolean }) {
   const model = useModel();
   const { say, trouble } = useSay();
   const [freedom, setFreedom] = useState<Autonomy | "">("");
+  const freedoms = useFreedoms();
   const places = usePlaces();
   const [place, setPlace] = useState("");
   const send = async (text: string) => {
@@ -51,13 +47,19 @@ export function NewTalk({ isAlone }: { isAlone: boolean }) {
         {model?.trouble && <NoModel trouble={model.trouble} />}
         <Composer draftOf="new" placeholder="Describe a task, or ask a question" disabled={!!model?.trouble} isRunning={false} onSend={send} onStop={() => undefined} />
         <div className="flex flex-wrap items-center gap-x-5 gap-y-2 text-xs">
-          <Select label="Autonomy" value={freedom} options={FREEDOMS} onChange={(value) => setFreedom(value as Autonomy | "")} />
+          <Select label="Autonomy" value={freedom} options={freedoms} onChange={(value) => setFreedom(value as Autonomy | "")} />
           {places.length > 1 && <Select label="Machine" value={place || places[0]![0]} options={places} onChange={setPlace} />}
           {model?.model && !model.trouble && <span className="text-soft">{visible(`${model.provider} · ${model.model}`)}</span>}
         </div>
       </div>
     </section>
   );
+}
+
+/** What the agent may do without asking; at first what the project says. */
+function useFreedoms(): [Autonomy | "", string][] {
+  const usual = useAutonomy().data?.autonomy;
+  return [["", `the project’s setting${usual ? ` (${AUTONOMY[usual].words})` : ""}`], ...AUTONOMIES.map(([name]): [Autonomy, string] => [name, AUTONOMY[name].words])];
 }
 
 /** The workspaces, by the names of the machines that execute in them. */

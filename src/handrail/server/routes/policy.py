@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from handrail.core.access import Role
 from handrail.core.ids import SessionId, WorkspaceId
 from handrail.plane.policies import Where
 from handrail.policy.rulebook.settings import Unlisted
@@ -16,6 +17,8 @@ from handrail.server.direct import (
 from handrail.server.routes.calls import BASE, MACHINES, PEOPLE
 from handrail.server.services import Services
 from handrail.wire.policy import (
+    AutonomyRequest,
+    AutonomyResponse,
     EffectiveView,
     ExplainRequest,
     ExplainResponse,
@@ -28,6 +31,9 @@ from handrail.wire.policy import (
 # In JSON a character of the file takes up to six.
 _MAX_POLICY_BYTES = 1_600_000
 _MAX_CALL_BYTES = 8_000_000
+_MAX_AUTONOMY_BYTES = 1_000
+# Not for a machine: its token lies where commands run.
+_OWNER = (Role.USER,)
 
 
 class PolicyRoutes:
@@ -53,6 +59,24 @@ class PolicyRoutes:
                 "Report the client's policy file, and which box it has for commands",
                 PolicyReceipt,
                 PolicyRequest,
+                CHANGE_PROBLEMS,
+            ),
+            DirectRoute(
+                "GET",
+                f"{BASE}/autonomy",
+                self.autonomy,
+                PEOPLE,
+                "How much agents of this project may do without asking",
+                AutonomyResponse,
+            ),
+            DirectRoute(
+                "PUT",
+                f"{BASE}/autonomy",
+                self.set_autonomy,
+                _OWNER,
+                "Set how much agents of this project may do without asking",
+                AutonomyResponse,
+                AutonomyRequest,
                 CHANGE_PROBLEMS,
             ),
             DirectRoute(
@@ -87,6 +111,16 @@ class PolicyRoutes:
             body.text, body.walls, entry.principal, entry.project.id
         )
         return json_response(PolicyReceipt(workspace_id=kept.id).model_dump())
+
+    async def autonomy(self, request: Request) -> Response:
+        entry = await self._gate.admit(request, *PEOPLE)
+        return json_response(AutonomyResponse.of(entry.project.autonomy).model_dump(mode="json"))
+
+    async def set_autonomy(self, request: Request) -> Response:
+        entry, body = await self._gate.hear(request, AutonomyRequest, _MAX_AUTONOMY_BYTES, *_OWNER)
+        policies, who = self._services.policies, entry.principal
+        changed = await policies.set_autonomy(entry.project, body.autonomy, who)
+        return json_response(AutonomyResponse.of(changed.autonomy).model_dump(mode="json"))
 
     async def explain(self, request: Request) -> Response:
         entry, body = await self._gate.hear(request, ExplainRequest, _MAX_CALL_BYTES, *PEOPLE)
