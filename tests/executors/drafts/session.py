@@ -1,7 +1,8 @@
 """A session for tests: its calls work on a draft as a client has them do it."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,6 +79,12 @@ class DraftSession:
         summed = await self.drafts.sum_up(call, steps)
         await self.drafts.apply(call)
         return summed
+
+    @asynccontextmanager
+    async def view(self) -> AsyncGenerator[Path]:
+        """The workspace as the session sees it."""
+        async with self.drafts._open(self.name).view() as fd:
+            yield Path(f"/proc/self/fd/{fd}")
 
     async def discard(self, first: int) -> list[DraftStep]:
         return [*await self.drafts.discard(self.name, first)]
