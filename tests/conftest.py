@@ -38,6 +38,7 @@ TOOL_NAMES = [
     "run_bash",
     "git",
     "apply_draft",
+    "discard_draft",
     "memory_store",
     "memory_recall",
     "memory_forget",

@@ -1,8 +1,6 @@
 """A session that works in a draft: nothing is real before a person has agreed to the sum."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +16,14 @@ pytestmark = [pytest.mark.usefixtures("needs_box"), pytest.mark.slow]
 def drafting(rig: Rig) -> Rig:
     """A server and a client, whose project has the autonomy `draft`."""
     rig.start_server()
-    with closing(sqlite3.connect(rig.home / "handrail.db")) as database:
-        database.execute("UPDATE projects SET autonomy = 'draft'")
-        database.commit()
+    set_autonomy(rig)
     rig.start_client()
     return rig
+
+
+def set_autonomy(rig: Rig) -> None:
+    done = rig.run("autonomy", "draft", "--workspace", str(rig.workspace))
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.behaviour("draft.sum")
@@ -64,6 +65,45 @@ async def test_a_refused_draft_changes_nothing(drafting: Rig) -> None:
     assert "use three" in answer["error"]
     assert files_in(drafting.workspace) == {}
     assert "two" in (await done(drafting, "read_file", {"path": "a.txt"}))["output"]
+
+
+@pytest.mark.behaviour("draft.discarded")
+async def test_discarded_steps_are_gone_for_the_session_too(drafting: Rig) -> None:
+    for number in range(1, 4):
+        await done(drafting, "write_file", {"path": f"{number}.txt", "content": f"{number}\n"})
+
+    discarded = await done(drafting, "discard_draft", {"step": 2})
+    listed = await done(drafting, "list_directory", {"path": "."})
+
+    assert discarded["removed"] == [2, 3]
+    assert [entry["path"] for entry in listed["files"]] == ["1.txt"]
+
+
+@pytest.mark.behaviour("draft.restart")
+async def test_a_draft_survives_that_client_and_server_are_killed(rig: Rig) -> None:
+    server = rig.start_server()
+    set_autonomy(rig)
+    client = rig.start_client()
+    await done(rig, "write_file", {"path": "a.txt", "content": "two\n"})
+
+    rig.kill(client)
+    rig.kill(server)
+    rig.start_server()
+    rig.start_client()
+
+    assert "two" in (await done(rig, "read_file", {"path": "a.txt"}))["output"]
+    assert files_in(rig.workspace) == {}
+
+
+@pytest.mark.behaviour("draft.none")
+async def test_where_nothing_is_drafted_there_is_no_draft_to_apply(rig: Rig) -> None:
+    rig.start_server()
+    rig.start_client()
+
+    answer = await rig.call("apply_draft", {}, "apply")
+
+    assert answer["status"] == "failed"
+    assert "this session has no draft" in answer["error"]
 
 
 async def done(rig: Rig, tool: str, params: dict[str, Any]) -> dict[str, Any]:

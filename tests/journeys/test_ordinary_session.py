@@ -4,8 +4,6 @@ Every question is approved once, and no grant is given.
 """
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,9 +90,7 @@ async def test_in_a_draft_one_card_shows_what_all_forty_calls_have_changed(rig: 
     await asyncio.to_thread(make_shop, rig.workspace)
     before = files_in(rig.workspace)
     rig.start_server()
-    with closing(sqlite3.connect(rig.home / "handrail.db")) as database:
-        database.execute("UPDATE projects SET autonomy = 'draft'")
-        database.commit()
+    rig.run("autonomy", "draft", "--workspace", str(rig.workspace))
     rig.start_client()
 
     played = await play(rig)

@@ -44,10 +44,10 @@ from handrail.core.execution import ToolExecution
 from handrail.core.ids import OWN_AGENT, UserId
 from handrail.core.model import Prompt, Provider, Reply, StopReason
 from handrail.core.ports import Clock, Store
-from handrail.core.project import Place
+from handrail.core.project import Autonomy, Place
 from handrail.core.run import Message, Run, RunStatus, call_id_of
 from handrail.core.skill import Skills
-from handrail.core.tool import ToolCall
+from handrail.core.tool import ToolCall, ToolSpec
 from handrail.core.visible import cut
 from handrail.knowledge.skills import fitting
 from handrail.plane.budget import Budget
@@ -154,6 +154,12 @@ class Loop:
         loaded = fitting(skills, task_of_run(messages, self.run.id), _MOST_SKILLS_LOADED)
         return system_prompt(await self._place(), skills, loaded, instructions)
 
+    async def _tools(self) -> tuple[ToolSpec, ...]:
+        """Those of use in this session: where nothing is drafted, none decides about a draft."""
+        drafts = (await self._place()).autonomy is Autonomy.DRAFT
+        tools = self._means.executor.tools
+        return tuple(tool.spec for tool in tools if drafts or not tool.decides_drafts)
+
     # The model's turn.
 
     async def _take_turn(self, provider: Provider, system: str, limits: Limits) -> bool:
@@ -168,7 +174,7 @@ class Loop:
         prompt = Prompt(
             system,
             heard_by_model(self._thread.messages),
-            tuple(tool.spec for tool in self._means.executor.tools),
+            await self._tools(),
             limits.reply_tokens,
         )
         is_asking_back = is_told_to_ask(self._thread.messages)

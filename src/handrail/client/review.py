@@ -169,7 +169,7 @@ class Reviewer:
         scene: Scene,
     ) -> Hands:
         has_draft = scene.autonomy is Autonomy.DRAFT and scene.rehearses
-        if call is None or not (has_draft and tool.works_in_drafts):
+        if call is None or not (has_draft and not tool.decides_drafts):
             return self._hands.for_call(call, verdict)
         return self._hands.for_draft(call, tool.preview(params), verdict)
 

@@ -37,7 +37,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """What Handrail knows about a tool before any call of it."""
+    """What Handrail knows about a tool before any call of it.
+
+    One that `decides_drafts` is of use only to sessions that work in a draft.
+    """
 
     name: str
     description: str
@@ -45,6 +48,7 @@ class ToolDefinition:
     safety_level: RiskLevel
     site: Site = Site.CLIENT
     effect: Effect = Effect.CHANGE
+    decides_drafts: bool = False
 
     @property
     def spec(self) -> ToolSpec:

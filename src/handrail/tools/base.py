@@ -41,8 +41,8 @@ class Tool(ABC, Generic[P]):
     ruled_as: ClassVar[tuple[str, ...]] = ()
     # What a call changes, as the end of "changes …" on a card.
     changes: ClassVar[str] = ""
-    # Whether a call of a session that has a draft changes that instead of the workspace.
-    works_in_drafts: ClassVar[bool] = True
+    # Whether it decides about the draft of a session; other tools work in it.
+    decides_drafts: ClassVar[bool] = False
     # Whether a change that was cut short on the server may simply be made again.
     repeatable: ClassVar[bool] = False
 
@@ -54,6 +54,7 @@ class Tool(ABC, Generic[P]):
             safety_level=self.safety_level,
             site=self.site,
             effect=self.effect,
+            decides_drafts=self.decides_drafts,
         )
 
     def spec(self) -> ToolSpec:

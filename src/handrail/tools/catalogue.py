@@ -15,6 +15,7 @@ from handrail.tools.blame import blaming
 from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.delete_file import DeleteFile
+from handrail.tools.builtin.discard_draft import DiscardDraft
 from handrail.tools.builtin.edit_file import EditFile
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
@@ -46,6 +47,7 @@ BUILTIN = (
     RunBash,
     Git,
     ApplyDraft,
+    DiscardDraft,
     MemoryStore,
     MemoryRecall,
     MemoryForget,

@@ -17,6 +17,7 @@ class ToolName(StrEnum):
     RUN_BASH = "run_bash"
     GIT = "git"
     APPLY_DRAFT = "apply_draft"
+    DISCARD_DRAFT = "discard_draft"
     MEMORY_STORE = "memory_store"
     MEMORY_RECALL = "memory_recall"
     MEMORY_FORGET = "memory_forget"

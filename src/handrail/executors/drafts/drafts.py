@@ -50,7 +50,7 @@ class ClientDrafts:
         )
 
     async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
-        draft = self._open(call.session_id)
+        draft = self._find(call.session_id)
         earlier = self._sums.get(call)
         async with draft.turn:
             known = draft.layers.steps
@@ -80,7 +80,7 @@ class ClientDrafts:
         await self._forget(call)
 
     async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
-        return await self._open(session_id).discard(first)
+        return await self._find(session_id).discard(first)
 
     def holds(self, tool_id: str) -> bool:
         """Whether a call is a step of a draft that is kept here."""
@@ -125,6 +125,11 @@ class ClientDrafts:
             marker.unlink()
         self._drafts[session_id] = draft
         return draft
+
+    def _find(self, session_id: str) -> Draft:
+        if not self._folder(session_id).exists():
+            raise CommandExecutionError(_NO_DRAFT)
+        return self._open(session_id)
 
     def _folder(self, session_id: str) -> Path:
         return self._base / hashlib.sha256(session_id.encode()).hexdigest()[:16]

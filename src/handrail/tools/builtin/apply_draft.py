@@ -43,7 +43,7 @@ class ApplyDraft(Tool[ApplyDraftParams]):
     params = ApplyDraftParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
     changes: ClassVar[str] = "the workspace as the draft says"
-    works_in_drafts: ClassVar[bool] = False
+    decides_drafts: ClassVar[bool] = True
 
     def preview(self, params: ApplyDraftParams) -> str:
         if params.steps is None:

@@ -1,0 +1,134 @@
+"""The tools that decide about a draft."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.core.errors import CommandExecutionError, StaleFileError
+from handrail.core.hands import Hands
+from handrail.core.rehearsal import CallRef
+from handrail.core.risk import RiskLevel
+from handrail.core.survey import Survey
+from handrail.core.tool import ToolResult
+from handrail.policy.security import Scene
+from handrail.tools.builtin.apply_draft import ApplyDraft
+from handrail.tools.builtin.discard_draft import DiscardDraft
+from tests.executors.drafts.session import DraftSession, contents
+
+
+class Decision:
+    """A call of a tool that decides about the draft of a session."""
+
+    def __init__(self, session: DraftSession, root: Path, steps: int | None = None):
+        self.tool = ApplyDraft()
+        self.params = self.tool.read_params({} if steps is None else {"steps": steps})
+        self.scene = Scene(str(root))
+        self.hands = Hands(drafts=session.drafts, call=session.call())
+
+    async def survey(self) -> Survey:
+        return await self.tool.survey(self.params, self.scene, self.hands)
+
+    async def execute(self, survey: Survey) -> ToolResult:
+        return await self.tool.execute(self.params, self.scene, self.hands, survey.facts)
+
+
+async def test_the_card_has_the_steps_and_the_diff_of_the_sum(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("a.txt", "between\n")
+    await session.shell("echo new > a.txt; exit 3")
+
+    survey = await Decision(session, root).survey()
+
+    lines = survey.evidence.splitlines()
+    assert lines[0] == "a draft of 2 steps"
+    assert lines[1].startswith("step 1")
+    assert lines[2].endswith("(exit code 3)")
+    assert "-old" in lines
+    assert "+new" in lines
+    assert "between" not in survey.evidence
+    assert survey.summary == "Apply a draft of 2 steps: changes a.txt"
+
+
+async def test_a_yes_covers_the_steps_that_were_shown_and_no_later_ones(
+    session: DraftSession, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    decision = Decision(session, root)
+    survey = await decision.survey()
+    await session.write("b.txt", "two\n")
+
+    result = await decision.execute(survey)
+
+    assert result.fields["left"] == 1
+    assert contents(root) == {"a.txt": "one\n"}
+
+
+async def test_a_workspace_that_has_changed_since_the_card_is_stale(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("a.txt", "agent\n")
+    decision = Decision(session, root)
+    survey = await decision.survey()
+    (root / "a.txt").write_text("person\n")
+
+    with pytest.raises(StaleFileError):
+        await decision.execute(survey)
+    assert contents(root) == {"a.txt": "person\n"}
+
+
+async def test_a_conflict_is_refused_with_the_file(session: DraftSession, root: Path) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("a.txt", "agent\n")
+    (root / "a.txt").write_text("person\n")
+
+    survey = await Decision(session, root).survey()
+
+    [finding] = [one for one in survey.findings if one.rule == "draft.conflict"]
+    assert finding.risk is RiskLevel.FORBIDDEN
+    assert finding.reason.startswith("a.txt was changed in the workspace")
+
+
+async def test_a_deletion_in_the_sum_is_high(session: DraftSession, root: Path) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.shell("rm a.txt")
+
+    survey = await Decision(session, root).survey()
+
+    assert max(finding.risk for finding in survey.findings) is RiskLevel.HIGH
+
+
+async def test_changes_that_cancel_each_other_out_need_no_decision(
+    session: DraftSession, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    await session.shell("rm a.txt")
+
+    assert (await Decision(session, root).survey()).changes_nothing
+
+
+async def test_a_step_that_was_applied_cannot_be_applied_again(
+    session: DraftSession, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    await session.write("b.txt", "two\n")
+    await session.apply(1)
+
+    with pytest.raises(CommandExecutionError, match="the draft has no step 1 or an earlier one"):
+        await Decision(session, root, steps=1).survey()
+
+
+async def test_discarded_steps_are_named(session: DraftSession, root: Path) -> None:
+    await session.write("a.txt", "one\n")
+    await session.write("b.txt", "two\n")
+    tool = DiscardDraft()
+    hands = Hands(drafts=session.drafts, call=CallRef(session.name, "discard"))
+
+    result = await tool.execute(tool.read_params({"step": 2}), Scene(str(root)), hands)
+    again = await tool.execute(tool.read_params({"step": 2}), Scene(str(root)), hands)
+
+    assert result.output.splitlines() == ["Removed from the draft:", "step 2: a call"]
+    assert again.output == "The draft has no step 2; nothing was removed"
+    assert await session.names() == ["a.txt"]
