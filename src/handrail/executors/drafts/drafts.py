@@ -37,7 +37,9 @@ class ClientDrafts:
         self._git = GitEffectsReader(parts.box, base / "git")
         self._drafts: dict[str, Draft] = {}
         self._sums: dict[CallRef, Summed] = {}
-        base.mkdir(0o700, parents=True, exist_ok=True)
+        # Each for itself: the mode does not count for parents that are made on the way.
+        for folder in (base.parent, base):
+            folder.mkdir(0o700, exist_ok=True)
 
     def work_on(self, call: CallRef, title: str) -> DraftWork:
         draft, executor = self._open(call.session_id), self._parts.executor

@@ -34,7 +34,7 @@ class DraftLayers:
     def __init__(self, folder: Path):
         self._folder = folder
         for name in (_STEPS, _FOLDED, _NEW, _GONE):
-            (folder / name).mkdir(0o700, parents=True, exist_ok=True)
+            (folder / name).mkdir(0o700, exist_ok=True)
         self.clean()
         self._empty(_NEW)
         self.steps = [*self._read_steps()]
