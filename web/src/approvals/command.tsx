@@ -12,8 +12,8 @@ export function CommandPlan({ text }: { text: string }) {
   );
 }
 
-const LABELLED = /^((runs|script|pinned|unpinned|requires|remote|box) +)(.*)$/s;
-const COLOURS: Record<string, string> = { runs: "font-medium", script: "font-medium", pinned: "text-soft", unpinned: "text-medium", requires: "text-soft", remote: "font-medium", box: "text-soft" };
+const LABELLED = /^((runs|step|script|pinned|unpinned|requires|remote|box) +)(.*)$/s;
+const COLOURS: Record<string, string> = { runs: "font-medium", step: "font-medium", script: "font-medium", pinned: "text-soft", unpinned: "text-medium", requires: "text-soft", remote: "font-medium", box: "text-soft" };
 
 /** The line as it is. A long line continues below its text, not below the label. */
 function PlanLine({ line }: { line: string }) {
