@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from handrail.core.card import Choice
+from tests.executors.rehearsal.repositories import run
 from tests.journeys.conftest import Rig
 
 pytestmark = [pytest.mark.usefixtures("needs_box"), pytest.mark.slow]
@@ -65,6 +66,27 @@ async def test_a_refused_draft_changes_nothing(drafting: Rig) -> None:
     assert "use three" in answer["error"]
     assert files_in(drafting.workspace) == {}
     assert "two" in (await done(drafting, "read_file", {"path": "a.txt"}))["output"]
+
+
+@pytest.mark.behaviour("draft.git")
+async def test_git_of_a_draft_reads_what_it_has_written_there(drafting: Rig) -> None:
+    workspace = drafting.workspace
+    run("git init -q -b main; git config user.name a; git config user.email b", workspace)
+    run("echo one > kept.txt; git add .; git commit -qm first", workspace)
+
+    await done(drafting, "edit_file", {"path": "kept.txt", "old": "one", "new": "two"})
+    await done(drafting, "move_file", {"path": "kept.txt", "to": "moved.txt"})
+    await done(drafting, "git", {"action": "add", "args": ["-A"]})
+    staged = await done(drafting, "git", {"action": "status", "args": ["--short"]})
+    await done(drafting, "git", {"action": "commit", "args": ["-m", "second"]})
+    log = await done(drafting, "git", {"action": "log", "args": ["--format=%s"]})
+
+    assert staged["stdout"].split() == ["D", "kept.txt", "A", "moved.txt"]
+    assert log["stdout"].split() == ["second", "first"]
+    assert run("git log --format=%s; git status --short", workspace) == "first\n"
+    yes = Choice(approved=True)
+    await asyncio.gather(done(drafting, "apply_draft", {}), drafting.answer(yes))
+    assert run("git log --format=%s; git status --short", workspace) == "second\nfirst\n"
 
 
 @pytest.mark.behaviour("draft.discarded")
