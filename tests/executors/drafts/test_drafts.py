@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
+from handrail.core.errors import (
+    CommandExecutionError,
+    FileOperationError,
+    PathValidationError,
+    StaleFileError,
+)
 from tests.executors.drafts.conftest import OpenDrafts
 from tests.executors.drafts.session import DraftSession, contents, paths_of
 from tests.executors.rehearsal.repositories import run
@@ -240,3 +245,32 @@ async def test_what_a_write_would_replace_is_looked_at_in_the_draft(session: Dra
     assert found is not None
     assert found.data == b"one\n"
     assert await session.work().files.find("deep/b.txt", max_bytes=100) is None
+
+
+async def test_a_file_is_read_through_the_links_and_folders_of_the_draft(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "d").mkdir()
+    (root / "d/a.txt").write_text("old\n")
+    (root / "link.txt").symlink_to("d/a.txt")
+    (root / "way").symlink_to("d")
+    await session.write("d/a.txt", "new\n")
+
+    assert [await session.read(path) for path in ("d/a.txt", "link.txt", "way/a.txt")] == [
+        "new\n",
+        "new\n",
+        "new\n",
+    ]
+    await session.shell("rm -r d; mkdir e; echo e > e/a.txt; ln -s e d")
+    assert await session.read("d/a.txt") == "e\n"
+    await session.shell("rm d e/a.txt")
+    for path in ("d/a.txt", "e/a.txt", "link.txt"):
+        with pytest.raises(FileOperationError):
+            await session.read(path)
+
+
+async def test_a_guarded_file_of_the_draft_is_not_read(session: DraftSession) -> None:
+    await session.shell("mkdir d; echo TOKEN=1 > d/.env")
+
+    with pytest.raises(PathValidationError):
+        await session.read("d/.env")

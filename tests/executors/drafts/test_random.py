@@ -69,7 +69,8 @@ def line_of(choose: random.Random) -> str:
             f"rm -rf {folder}",
             f"rm -rf {folder} && mkdir -p {folder} && echo {number} > {folder}/a.txt || true",
             f"mkdir -p {Path(other).parent} && mv -Tf {name} {other} || true",
-            f"rm -rf {into}.old && cp -r {folder} {into}.old || true",
+            # Not into itself, of which cp copies as much as the order of names allows.
+            f"rm -rf {into}.old; [[ {into}/ == {folder}/* ]] || cp -r {folder} {into}.old || true",
             f"rm -rf moved && mv -T {folder} moved || true",
             f"rm -rf {folder} && echo {number} > {folder} || true",
         )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from handrail.core.draft import DraftStep
 from handrail.core.errors import CommandExecutionError
+from handrail.core.files import FileContent
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
@@ -205,6 +206,17 @@ class Draft:
             with self._parts.files.over(os.dup(fd), self.layers.holds) as files:
                 yield files
 
+    async def read(self, path: str, max_bytes: int) -> FileContent:
+        """A file as the draft shows it; without a view, where it is clear which file that is."""
+        layer = self.layers.layer_of(path)
+        if layer == "" and _is_plain(self._parts.box.root, path):
+            return await self._parts.files.read(path, max_bytes=max_bytes)
+        if layer:
+            with self._parts.files.over(os.open(layer, LISTED), lambda path: True) as files:
+                return await files.read(path, max_bytes=max_bytes)
+        async with self.files() as files:
+            return await files.read(path, max_bytes=max_bytes)
+
     async def discard(self, first: int) -> list[DraftStep]:
         async with self.turn:
             gone = await asyncio.to_thread(self.layers.drop_from, first)
@@ -267,3 +279,9 @@ class Draft:
                 return await asyncio.to_thread(draw, LayerContents(lower, upper))
             finally:
                 os.close(upper)
+
+
+def _is_plain(root: str, path: str) -> bool:
+    """Whether no link leads to a file of the workspace, or through the draft to another one."""
+    way = os.path.join(root, path)
+    return os.path.realpath(way) == way

@@ -9,11 +9,13 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 
 from handrail.core.draft import DraftStep
 from handrail.core.effects import Node
 from handrail.core.errors import FileOperationError
+from handrail.core.files import EntryKind
 from handrail.executors.drafts.fold import fold
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.journal import sync_file_system
@@ -38,6 +40,7 @@ class DraftLayers:
         self.clean()
         self._empty(_NEW)
         self.steps = [*self._read_steps()]
+        self._changed = self._last_changes()
         self._folds = self._read_folds()
 
     @property
@@ -47,6 +50,28 @@ class DraftLayers:
     def lowers(self) -> list[str]:
         """The layers of a view, the topmost first."""
         return [*reversed(self._oldest_first(self.last))]
+
+    def layer_of(self, path: str) -> str | None:
+        """The layer whose file of that name is seen; empty if it is the workspace's.
+
+        None where only a view can tell, because a folder on the way was replaced or removed.
+        """
+        if path != os.path.normpath(path):
+            return None
+        way = [*accumulate(path.split("/"), "{}/{}".format)]
+        for folder in way[:-1]:
+            _, node = self._changed.get(folder, (0, None))
+            if folder in self._changed and (node is None or node.kind is not EntryKind.DIRECTORY):
+                return None
+        if path not in self._changed:
+            return ""
+        number, node = self._changed[path]
+        if node is None or node.kind is not EntryKind.FILE:
+            return None
+        folded = max((one for one in self._folds if one >= number), default=None)
+        if folded is not None:
+            return str(self._folder / _FOLDED / _name(folded))
+        return str(self._folder / _STEPS / _name(number) / _LAYER)
 
     def holds(self, path: str) -> bool:
         """Whether a layer has a file, a link or a mark of deletion of that name."""
@@ -79,6 +104,7 @@ class DraftLayers:
             self._empty(_NEW)
             raise FileOperationError(f"the step cannot be kept: {error.strerror}") from error
         self.steps.append(step)
+        self._changed |= {change.path: (step.number, change.after) for change in step.changes}
         if len(self._unfolded(step.number)) > FOLD_AFTER:
             # Without it the view has a layer more, and nothing else changes.
             with suppress(OSError):
@@ -111,6 +137,7 @@ class DraftLayers:
         for step in reversed(gone):
             self._throw_away(_STEPS, _name(step.number))
             self.steps.pop()
+        self._changed = self._last_changes()
         self._sync()
         return gone
 
@@ -120,6 +147,7 @@ class DraftLayers:
         while self.steps and self.steps[0].number <= number:
             self._throw_away(_STEPS, _name(self.steps[0].number))
             del self.steps[0]
+        self._changed = self._last_changes()
         self._sync()
 
     def clean(self) -> None:
@@ -140,6 +168,14 @@ class DraftLayers:
         for one in [one for one in self._folds if one >= number]:
             self._throw_away(_FOLDED, _name(one))
             self._folds.remove(one)
+
+    def _last_changes(self) -> dict[str, tuple[int, Node | None]]:
+        """What each changed path is now, and the step that made it so."""
+        return {
+            change.path: (step.number, change.after)
+            for step in self.steps
+            for change in step.changes
+        }
 
     def _read_steps(self) -> Iterator[DraftStep]:
         for folder in sorted((self._folder / _STEPS).iterdir()):

@@ -39,8 +39,7 @@ class DraftFiles:
         self._draft = step.draft
 
     async def read(self, path: str, *, max_bytes: int) -> FileContent:
-        async with self._draft.files() as files:
-            return await files.read(path, max_bytes=max_bytes)
+        return await self._draft.read(path, max_bytes)
 
     async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
         async with self._draft.files() as files:
