@@ -12,7 +12,7 @@ from handrail.core.stage import Join, Stage
 from handrail.core.verdict import Plan, Ruling, Verdict
 
 # Neither the alphabet's order nor its reverse.
-FROM_MILD_TO_STRICT = ["allow", "rehearse", "ask", "deny"]
+FROM_MILD_TO_STRICT = ["allow", "draft", "rehearse", "ask", "deny"]
 
 
 def test_a_ruling_is_its_word() -> None:
@@ -65,6 +65,7 @@ def test_a_person_may_be_asked_after_a_rehearsal_and_not_after_a_refusal() -> No
 def test_every_ruling_has_words_for_people() -> None:
     assert [ruling.meaning for ruling in Ruling] == [
         "runs at once",
+        "changes the session's draft only",
         "tried first where it can change nothing",
         "asks a person",
         "refused",

@@ -87,6 +87,7 @@ async def test_the_machine_is_asked_to_look_with_the_raw_parameters(play: Play, 
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": CONTENT},
         "unmasked": False,
+        "autonomy": "supervised",
         "replayed": False,
     }
 

@@ -40,6 +40,7 @@ JSON = {"content-type": "application/json"}
         (errors.BudgetExhausted, 409),
         (errors.FileOperationError, 500),
         (errors.StaleFileError, 500),
+        (errors.FolderError, 500),
         (errors.StaleMemoryError, 500),
         (errors.CommandExecutionError, 500),
         (errors.StaleCommandError, 500),

@@ -20,6 +20,7 @@ from handrail.wire.policy import ExplainedFinding
 _BEHIND_DASHES = "put a command behind `--`, as in `handrail explain -- git status`"
 _COLOURS = {
     Ruling.ALLOW: "green",
+    Ruling.DRAFT: "cyan",
     Ruling.REHEARSE: "cyan",
     Ruling.ASK: "yellow",
     Ruling.DENY: "red",

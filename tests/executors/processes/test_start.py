@@ -180,7 +180,9 @@ async def a_search(place: Place) -> tuple[set[int], set[int]]:
 
     with Lister(str(place.root)) as ripgrep, suppress(CommandExecutionError):
         await SearchExecutor(place.files, ripgrep).search(Query("x"), ".", most=1)
-    return descriptors(place.told.read_text()), {0, 1, 2}
+    listed = descriptors(place.told.read_text())
+    # The streams, and the folder that is searched.
+    return listed, {0, 1, 2, max(listed)}
 
 
 async def git_outside(place: Place) -> tuple[set[int], set[int]]:

@@ -673,6 +673,7 @@ async def test_the_machine_is_looked_at_before_a_person_is_asked(
         "tool_name": "write_file",
         "tool_params": {"path": "notes.md", "content": "api_key = open-sesame\n"},
         "unmasked": False,
+        "autonomy": "supervised",
         "replayed": False,
         "timestamp": "2026-01-01T00:00:00Z",
     }

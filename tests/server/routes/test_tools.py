@@ -3,8 +3,10 @@
 from handrail.core.access import Role
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.config import ChangeConfig
 from handrail.tools.builtin.delete_file import DeleteFile
+from handrail.tools.builtin.discard_draft import DiscardDraft
 from handrail.tools.builtin.edit_file import EditFile
 from handrail.tools.builtin.execute_command import ExecuteCommand
 from handrail.tools.builtin.git import Git
@@ -53,6 +55,8 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (ExecuteCommand(), True, "MEDIUM", 300),
                 (RunBash(), True, "MEDIUM", 300),
                 (Git(), True, "MEDIUM", 300),
+                (ApplyDraft(), True, "MEDIUM", 300),
+                (DiscardDraft(), False, "LOW", 0),
                 (MemoryStore(), False, "LOW", 0),
                 (MemoryRecall(), False, "LOW", 0),
                 (MemoryForget(), True, "MEDIUM", 300),
@@ -62,7 +66,7 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (SelfInfo(), False, "LOW", 0),
             )
         ],
-        "total_count": 17,
+        "total_count": 19,
     }
 
 
