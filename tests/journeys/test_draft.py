@@ -68,6 +68,27 @@ async def test_a_refused_draft_changes_nothing(drafting: Rig) -> None:
     assert "two" in (await done(drafting, "read_file", {"path": "a.txt"}))["output"]
 
 
+@pytest.mark.behaviour("draft.undone")
+async def test_an_applied_draft_is_undone_as_a_whole(drafting: Rig) -> None:
+    workspace = drafting.workspace
+    (workspace / "a.txt").write_text("one\n")
+    (workspace / "gone.txt").write_text("gone\n")
+    await done(drafting, "edit_file", {"path": "a.txt", "old": "one", "new": "two"})
+    await done(drafting, "run_bash", {"command": "rm gone.txt; mkdir d; echo b > d/b.txt"})
+    yes = Choice(approved=True)
+    applied, _ = await asyncio.gather(done(drafting, "apply_draft", {}), drafting.answer(yes))
+    assert applied["can_undo"] is True
+    assert files_in(workspace) == {"a.txt": "two\n", "d/b.txt": "b\n"}
+
+    [(call,)] = drafting.rows("SELECT id FROM tool_executions WHERE tool_name = 'apply_draft'")
+    undone = await asyncio.to_thread(
+        drafting.run, "undo", call, "--yes", "--workspace", str(workspace)
+    )
+
+    assert undone.returncode == 0, undone.stdout + undone.stderr
+    assert files_in(workspace) == {"a.txt": "one\n", "gone.txt": "gone\n"}
+
+
 @pytest.mark.behaviour("draft.git")
 async def test_git_of_a_draft_reads_what_it_has_written_there(drafting: Rig) -> None:
     workspace = drafting.workspace

@@ -77,3 +77,14 @@ def test_what_acts_is_asked_about_whatever_freedom_there_is(
     raised = doubt(a_verdict(RiskLevel.LOW, autonomy), [BY], autonomy=autonomy, acts=acts)
 
     assert (raised.risk, raised.ruling) == (RiskLevel.MEDIUM, ruling)
+
+
+def test_what_only_changes_a_draft_goes_on_and_is_riskier() -> None:
+    kept = SecurityPolicy().rule(
+        RiskLevel.MEDIUM, [], autonomy=Autonomy.DRAFT, plan=Plan(paths=("a.txt",)), drafts=True
+    )
+
+    raised = doubt(kept, [BY], autonomy=Autonomy.DRAFT, acts=True)
+
+    assert (raised.ruling, raised.risk) == (Ruling.DRAFT, RiskLevel.HIGH)
+    assert raised.reasons == (BY.reason,)

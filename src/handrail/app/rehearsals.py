@@ -17,7 +17,7 @@ from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.rehearsal.kept import KeptRehearsals
 from handrail.executors.rehearsal.overlay import Maker
-from handrail.executors.rehearsal.probe import Proof, prove_rehearsals
+from handrail.executors.rehearsal.probe import Proof, prove_drafts, prove_rehearsals
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.sandbox.box import Box
 
@@ -78,11 +78,20 @@ async def overlays_for(ground: Ground) -> AsyncGenerator[Overlays]:
             return
         rehearsals = KeptRehearsals(commands, box, maker, ground.rehearsals, proof, store, keeper)
         parts = DraftParts(commands, box, ground.files, maker, proof, store, keeper)
-        drafts = ClientDrafts(ground.drafts, parts, ground.ripgrep)
+        drafts = await _drafts_for(ground, parts)
         try:
             yield Overlays(rehearsals, drafts)
         finally:
-            await drafts.close()
+            if isinstance(drafts, ClientDrafts):
+                await drafts.close()
             await rehearsals.close()
     finally:
         maker.close()
+
+
+async def _drafts_for(ground: Ground, parts: DraftParts) -> ClientDrafts | NoDrafts:
+    drafts = ClientDrafts(ground.drafts, parts, ground.ripgrep)
+    if (why_not := await prove_drafts(parts.maker, ground.drafts)) is not None:
+        log.info("drafts.off", reason=why_not)
+        return NoDrafts(why_not)
+    return drafts

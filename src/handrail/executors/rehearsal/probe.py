@@ -43,16 +43,27 @@ async def prove_rehearsals(maker: Maker, base: str | Path) -> Proof:
     sweep(base)
     why: str | None = None
     for in_memory in (True, False):
-        with _own_folder(base) as folder:
-            try:
-                why = await _try(maker, folder, in_memory=in_memory)
-            except CommandExecutionError as error:
-                why = error.message
-            except OSError as error:
-                why = f"a change through an overlay fails: {error.strerror}"
+        why = await _why_not(maker, base, in_memory=in_memory)
         if why is None:
             return Proof(holds=True, in_memory=in_memory)
     return Proof(holds=False, why_not=f"commands cannot be rehearsed on this machine: {why}")
+
+
+async def prove_drafts(maker: Maker, base: str | Path) -> str | None:
+    """Why no changes can be kept on the disk of a folder; None if they can."""
+    if (why := await _why_not(maker, base, in_memory=False)) is None:
+        return None
+    return f"drafts cannot be kept in {base}: {why}"
+
+
+async def _why_not(maker: Maker, base: str | Path, *, in_memory: bool) -> str | None:
+    with _own_folder(base) as folder:
+        try:
+            return await _try(maker, folder, in_memory=in_memory)
+        except CommandExecutionError as error:
+            return error.message
+        except OSError as error:
+            return f"a change through an overlay fails: {error.strerror}"
 
 
 @contextmanager
