@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.box import Profile
 from handrail.core.errors import (
     CommandExecutionError,
     FileOperationError,
     PathValidationError,
     StaleFileError,
 )
+from handrail.core.stage import Stage
 from tests.executors.drafts.conftest import OpenDrafts
 from tests.executors.drafts.session import DraftSession, contents, paths_of
 from tests.executors.rehearsal.repositories import run
@@ -274,3 +276,20 @@ async def test_a_guarded_file_of_the_draft_is_not_read(session: DraftSession) ->
 
     with pytest.raises(PathValidationError):
         await session.read("d/.env")
+
+
+async def test_a_draft_that_rested_while_others_worked_goes_on(session: DraftSession) -> None:
+    await session.write("a.txt", "one\n")
+    call = session.call()
+    work = session.work(call)
+    stage = Stage(("bash", "-c", "echo two > b.txt"), Profile.WRITE)
+    await work.rehearsals.rehearse(call, [stage], timeout_seconds=30)
+    for number in range(12):
+        await DraftSession(session.drafts, f"other-{number}").shell("echo x > x.txt")
+
+    await work.rehearsals.apply(call)
+
+    assert await session.output("cat a.txt b.txt") == "one\ntwo\n"
+    for number in range(12):
+        other = DraftSession(session.drafts, f"other-{number}", session.count)
+        assert await other.output("cat x.txt") == "x\n"

@@ -23,7 +23,7 @@ from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffec
 from handrail.executors.rehearsal.overlay import Layers, Maker
 from handrail.executors.rehearsal.probe import Proof
 from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
-from handrail.executors.rehearsal.session import remove_folder
+from handrail.executors.rehearsal.session import Stand, remove_folder
 from handrail.executors.rehearsal.telling import read_git, tell
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.rehearsal.way import LISTED
@@ -71,7 +71,11 @@ class Ran:
 class Draft:
     """Steps follow one another, so whoever changes the draft holds its `turn`; reads need not."""
 
-    def __init__(self, folder: Path, parts: DraftParts):
+    def __init__(
+        self, folder: Path, parts: DraftParts, make_room: "Callable[[Draft], Awaitable[None]]"
+    ):
+        """`make_room` is called before anything runs here."""
+        self._make_room = make_room
         self.turn = asyncio.Lock()
         self.layers = DraftLayers(folder)
         self._folder = folder
@@ -89,6 +93,7 @@ class Draft:
         self._git = GitEffectsReader(parts.box, folder / "git", self.layers.lowers)
         self._views = 0
         self._count = 0
+        self._stands: list[Stand] = []
 
     async def why_not(self) -> str:
         return await self._rehearser.why_not() or ""
@@ -99,6 +104,7 @@ class Draft:
         """Run stages over the layers; with a network they are run only once."""
         rehearse = self._rehearser.rehearse
         if with_network:
+            await self._check_room()
             # It cannot be run again where a file was changed in the moment before it.
             await asyncio.sleep(A_MOMENT)
             ran = await rehearse(stages, timeout_seconds=seconds, with_remotes=True)
@@ -122,12 +128,13 @@ class Draft:
             with self._parts.files.over(os.dup(view_fd), self.layers.holds) as files:
                 found.append(await work(files))
 
-        await (await self._rehearser.change(look)).close()
+        async with self.turn:
+            await (await self._rehearser.change(look)).close()
         return found[0]
 
     async def _settled(self, once: Callable[[], Awaitable[Rehearsal]]) -> Ran:
         """What a call does; once more if others have changed the same files meanwhile."""
-        self._check_room()
+        await self._check_room()
         ran = await self._read(await once())
         if ran.rehearsed.effects.stale:
             await ran.close()
@@ -227,15 +234,25 @@ class Draft:
         await asyncio.to_thread(self.layers.drop_through, number)
         self._clean()
 
+    async def rest(self) -> None:
+        """Free what only a running call needs; the next one makes it anew. The steps stay."""
+        # What a call did is kept for it until it is a step.
+        if self.turn.locked() or any(stand.is_kept for stand in self._stands):
+            return
+        async with self.turn:
+            await self._rehearser.close()
+
     async def close(self) -> None:
         """End what runs here; the steps stay."""
-        await self._rehearser.close()
+        async with self.turn:
+            await self._rehearser.close()
 
     def _clean(self) -> None:
         if self._views == 0:
             self.layers.clean()
 
-    def _check_room(self) -> None:
+    async def _check_room(self) -> None:
+        await self._make_room(self)
         if len(self.layers.steps) >= MOST_STEPS:
             raise CommandExecutionError(_FULL)
         sizes = (
@@ -248,6 +265,7 @@ class Draft:
             raise CommandExecutionError(_TOO_LARGE)
 
     async def _read(self, rehearsal: Rehearsal, *, follows_remotes: bool = False) -> Ran:
+        self._stands = [*(one for one in self._stands if one.is_kept), rehearsal.stand]
         try:
             async with self.view() as lower:
                 read = await asyncio.to_thread(

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.git_reading import GitEffectsReader
 
 _SESSION, _APPLYING = "session.json", "applying.json"
+# Each has a /tmp in memory, and caches on disk.
+_MOST_AWAKE = 8
 _NO_DRAFT = "this session has no draft: nothing was changed in it"
 _NOT_SUMMED = "the draft was not summed up for this call; call it again"
 
@@ -36,6 +39,7 @@ class ClientDrafts:
         self._ripgrep = ripgrep
         self._git = GitEffectsReader(parts.box, base / "git")
         self._drafts: dict[str, Draft] = {}
+        self._awake: OrderedDict[Draft, None] = OrderedDict()
         self._sums: dict[CallRef, Summed] = {}
         # Each for itself: the mode does not count for parents that are made on the way.
         for folder in (base.parent, base):
@@ -118,7 +122,7 @@ class ClientDrafts:
         folder = self._folder(session_id)
         folder.mkdir(0o700, exist_ok=True)
         (folder / _SESSION).write_text(json.dumps(session_id), encoding="utf-8")
-        draft = Draft(folder, self._parts)
+        draft = Draft(folder, self._parts, self._make_room)
         marker = self._marker(session_id)
         if marker.exists():
             told = json.loads(marker.read_bytes())
@@ -127,6 +131,14 @@ class ClientDrafts:
             marker.unlink()
         self._drafts[session_id] = draft
         return draft
+
+    async def _make_room(self, draft: Draft) -> None:
+        """Note that a draft is about to run something; the one that did so longest ago rests."""
+        self._awake.pop(draft, None)
+        self._awake[draft] = None
+        if len(self._awake) > _MOST_AWAKE:
+            oldest, _ = self._awake.popitem(last=False)
+            await oldest.rest()
 
     def _find(self, session_id: str) -> Draft:
         if not self._folder(session_id).exists():

@@ -47,6 +47,11 @@ class Stand:
         """Where the upper directory lies below `layers_fd`."""
         return f"{self.name}/{_UPPER}"
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what the rehearsal has changed is still there."""
+        return self.layers_fd >= 0
+
     def open_upper(self) -> int:
         return os.open(self.upper_name, _FOLDER, dir_fd=self.layers_fd)
 
@@ -196,6 +201,8 @@ class Session:
                 with suppress(CommandExecutionError):
                     await self._maker.unmount(os.path.join(self.folder, name))
         self._close_folder()
+        # If it is used again, everything is made anew.
+        self._generation = 0
 
     def _close_folder(self) -> None:
         for fd in (self.layers_fd, self.temporary_fd, self._lock):
