@@ -139,6 +139,7 @@ SEEN = (
     Seen("effects.link", RiskLevel.HIGH, "makes a link"),
     Seen("effects.executable", RiskLevel.HIGH, "makes these files executable"),
     Seen("effects.shown-in-part", RiskLevel.HIGH, "characters of the effects are not shown"),
+    Seen("draft.conflict", RiskLevel.FORBIDDEN, "a file was changed in the workspace too"),
     Seen("effects.changes", RiskLevel.MEDIUM, "changes so many files and folders"),
     Seen("command.hosts", RiskLevel.HIGH, "the call asks for network access to these hosts"),
     Seen("command.network", RiskLevel.MEDIUM, "it can reach only these hosts"),

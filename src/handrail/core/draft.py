@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from handrail.core.commands import Commands
-from handrail.core.effects import Effect, Effects
+from handrail.core.effects import Effect, Effects, Node
 from handrail.core.errors import CommandExecutionError
 from handrail.core.files import Files
 from handrail.core.rehearsal import CallRef, Contents, Rehearsals
@@ -18,7 +18,8 @@ T = TypeVar("T")
 class DraftStep:
     """The effects of one call on the draft as it was before; `call` is the call's `tool_id`.
 
-    `git` are git's own words for what it changed.
+    `git` are git's own words for what it changed. `merged` are files that were merged with the
+    workspace, and what they were there.
     """
 
     number: int
@@ -28,6 +29,7 @@ class DraftStep:
     changes: tuple[Effect, ...]
     git: tuple[str, ...] = ()
     exit_code: int | None = None
+    merged: tuple[tuple[str, Node], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -38,6 +40,7 @@ class DraftStep:
             "changes": [change.as_json() for change in self.changes],
             "git": list(self.git),
             "exit_code": self.exit_code,
+            "merged": [[path, node.as_json()] for path, node in self.merged],
         }
 
     @classmethod
@@ -50,6 +53,7 @@ class DraftStep:
             tuple(map(Effect.from_json, told["changes"])),
             tuple(told["git"]),
             told["exit_code"],
+            tuple((path, Node.from_json(node)) for path, node in told["merged"]),
         )
 
 

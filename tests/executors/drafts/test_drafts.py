@@ -293,3 +293,53 @@ async def test_a_draft_that_rested_while_others_worked_goes_on(session: DraftSes
     for number in range(12):
         other = DraftSession(session.drafts, f"other-{number}", session.count)
         assert await other.output("cat x.txt") == "x\n"
+
+
+LINES = "".join(f"line {number}\n" for number in range(1, 21))
+
+
+async def test_lines_that_both_have_changed_apart_are_merged(
+    session: DraftSession, open_drafts: OpenDrafts, root: Path
+) -> None:
+    (root / "a.txt").write_text(LINES)
+    await session.shell("sed -i 's/^line 2$/agent/' a.txt")
+    await session.drafts.close()
+    session = DraftSession(open_drafts(), count=session.count)
+    (root / "a.txt").write_text(LINES.replace("line 18\n", "person\n"))
+
+    summed = await session.sum_up()
+
+    assert summed.conflicts == ()
+    assert summed.steps[-1].title.endswith("not tested since: a.txt")
+    both = LINES.replace("line 2\n", "agent\n").replace("line 18\n", "person\n")
+    assert await session.read("a.txt") == both
+    (root / "a.txt").write_text(LINES.replace("line 18\n", "person\n").replace("line 10\n", ""))
+    await session.apply()
+    assert contents(root) == {"a.txt": both.replace("line 10\n", "")}
+
+
+async def test_what_the_person_has_put_there_too_is_no_conflict(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text(LINES)
+    await session.shell("sed -i 's/^line 2$/agent/; s/^line 18$/both/' a.txt")
+    (root / "a.txt").write_text(LINES.replace("line 18\n", "both\n"))
+
+    await session.apply()
+
+    assert "agent\n" in (root / "a.txt").read_text()
+
+
+async def test_a_line_that_both_have_changed_stays_a_conflict(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text(LINES)
+    (root / "b.bin").write_bytes(b"\0old")
+    await session.shell("sed -i 's/^line 2$/agent/' a.txt; printf '\\0new' > b.bin")
+    (root / "a.txt").write_text(LINES.replace("line 2\n", "person\n"))
+    (root / "b.bin").write_bytes(b"\0other")
+
+    summed = await session.sum_up()
+
+    assert [told.split()[0] for told in summed.conflicts] == ["a.txt", "b.bin"]
+    assert len(summed.steps) == 1

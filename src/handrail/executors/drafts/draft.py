@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from handrail.core.draft import DraftStep
+from handrail.core.effects import Node
 from handrail.core.errors import CommandExecutionError
 from handrail.core.files import FileContent
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
+from handrail.executors.drafts.bases import keep_bases
 from handrail.executors.drafts.layers import DraftLayers
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.contents import LayerContents
@@ -78,8 +80,8 @@ class Draft:
         self._make_room = make_room
         self.turn = asyncio.Lock()
         self.layers = DraftLayers(folder)
-        self._folder = folder
-        self._parts = parts
+        self.folder = folder
+        self.parts = parts
         remove_folder(str(folder / "run"))
         self._rehearser = Rehearser(
             parts.executor,
@@ -115,7 +117,7 @@ class Draft:
         """Have `work` change files over the layers."""
 
         async def change_files(view_fd: int) -> None:
-            with self._parts.files.over(os.dup(view_fd), self.layers.holds) as files:
+            with self.parts.files.over(os.dup(view_fd), self.layers.holds) as files:
                 await work(files)
 
         return await self._settled(lambda: self._rehearser.change(change_files))
@@ -125,7 +127,7 @@ class Draft:
         found: list[T] = []
 
         async def look(view_fd: int) -> None:
-            with self._parts.files.over(os.dup(view_fd), self.layers.holds) as files:
+            with self.parts.files.over(os.dup(view_fd), self.layers.holds) as files:
                 found.append(await work(files))
 
         async with self.turn:
@@ -143,7 +145,13 @@ class Draft:
             ran = await self._read(await once())
         return ran
 
-    async def seal(self, ran: Ran, call: CallRef, title: str) -> DraftStep | None:
+    async def seal(
+        self,
+        ran: Ran,
+        call: CallRef,
+        title: str,
+        merged: tuple[tuple[str, Node], ...] = (),
+    ) -> DraftStep | None:
         """Make what a call did the next step; None if it did nothing.
 
         Raises:
@@ -154,7 +162,7 @@ class Draft:
         try:
             if not told.is_complete:
                 raise CommandExecutionError(f"nothing was kept in the draft: {told.ended_by}")
-            if told.effects.is_empty:
+            if told.effects.is_empty and not merged:
                 return None
             step = DraftStep(
                 number=self.layers.last + 1,
@@ -164,6 +172,10 @@ class Draft:
                 changes=(*told.effects.changes, *told.effects.git.changes),
                 git=tuple(note.words for note in told.effects.git.notes),
                 exit_code=told.outcome.exit_code,
+                merged=merged,
+            )
+            await asyncio.to_thread(
+                keep_bases, self.layers, self.parts.box.root, told.effects.changes
             )
             if stand.closing is not None:
                 await stand.closing
@@ -180,21 +192,21 @@ class Draft:
         """A descriptor of the workspace as the draft shows it, which can only be read."""
         lowers = self.layers.lowers()
         if not lowers:
-            fd = os.open(self._parts.box.root, LISTED)
+            fd = os.open(self.parts.box.root, LISTED)
             try:
                 yield fd
             finally:
                 os.close(fd)
             return
         self._count += 1
-        at = str(self._folder / f"view-{self._count}")
-        await self._parts.maker.ensure()
+        at = str(self.folder / f"view-{self._count}")
+        await self.parts.maker.ensure()
         os.mkdir(at, 0o700)
         self._views += 1
         try:
             try:
-                layers = Layers([*lowers, self._parts.box.root])
-                fd = await self._parts.maker.mount_overlay(layers, at, "xino=on")
+                layers = Layers([*lowers, self.parts.box.root])
+                fd = await self.parts.maker.mount_overlay(layers, at, "xino=on")
             finally:
                 # A mount of another namespace goes with the folder that it is on.
                 with suppress(OSError):
@@ -210,16 +222,16 @@ class Draft:
     async def files(self) -> AsyncGenerator[FileSystemExecutor]:
         """The files as the draft shows them."""
         async with self.view() as fd:
-            with self._parts.files.over(os.dup(fd), self.layers.holds) as files:
+            with self.parts.files.over(os.dup(fd), self.layers.holds) as files:
                 yield files
 
     async def read(self, path: str, max_bytes: int) -> FileContent:
         """A file as the draft shows it; without a view, where it is clear which file that is."""
         layer = self.layers.layer_of(path)
-        if layer == "" and _is_plain(self._parts.box.root, path):
-            return await self._parts.files.read(path, max_bytes=max_bytes)
+        if layer == "" and _is_plain(self.parts.box.root, path):
+            return await self.parts.files.read(path, max_bytes=max_bytes)
         if layer:
-            with self._parts.files.over(os.open(layer, LISTED), lambda path: True) as files:
+            with self.parts.files.over(os.open(layer, LISTED), lambda path: True) as files:
                 return await files.read(path, max_bytes=max_bytes)
         async with self.files() as files:
             return await files.read(path, max_bytes=max_bytes)

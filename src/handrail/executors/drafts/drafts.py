@@ -11,6 +11,7 @@ from handrail.core.draft import DraftStep, DraftSum, DraftWork
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
 from handrail.core.rehearsal import CallRef, Contents, T
 from handrail.executors.drafts.draft import A_MOMENT, Draft, DraftParts
+from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.summing import Summed, sum_up
 from handrail.executors.drafts.work import (
     DraftCommands,
@@ -64,6 +65,10 @@ class ClientDrafts:
                 raise CommandExecutionError(_NO_DRAFT)
             number = _last_of(known, steps) if earlier is None else earlier.number
             summed = await self._sum_up(draft, number)
+            is_whole = number == draft.layers.last
+            if is_whole and await merge_clashes(draft, summed.clashes, call):
+                number = draft.layers.last
+                summed = await self._sum_up(draft, number)
         await self._forget(call)
         self._sums[call] = summed
         own = tuple(step for step in known if step.number <= number)

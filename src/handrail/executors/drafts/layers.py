@@ -24,7 +24,7 @@ from handrail.executors.rehearsal.way import LISTED, Way
 
 FOLD_AFTER = 16
 _LAYER, _STEP = "layer", "step.json"
-_STEPS, _FOLDED, _NEW, _GONE = "steps", "folded", "new", "gone"
+_STEPS, _FOLDED, _NEW, _GONE, _BASES = "steps", "folded", "new", "gone", "bases"
 
 
 class DraftLayers:
@@ -35,7 +35,7 @@ class DraftLayers:
 
     def __init__(self, folder: Path):
         self._folder = folder
-        for name in (_STEPS, _FOLDED, _NEW, _GONE):
+        for name in (_STEPS, _FOLDED, _NEW, _GONE, _BASES):
             (folder / name).mkdir(0o700, exist_ok=True)
         self.clean()
         self._empty(_NEW)
@@ -78,12 +78,23 @@ class DraftLayers:
         return any(_has(layer, path) for layer in self.lowers())
 
     def first_before(self) -> dict[str, Node | None]:
-        """What each changed path was in the workspace when the draft changed it first."""
+        """What each changed path was in the workspace when the draft changed or merged it."""
         found: dict[str, Node | None] = {}
         for step in self.steps:
             for change in step.changes:
                 found.setdefault(change.path, change.before)
+            found |= dict(step.merged)
         return found
+
+    def keep_base(self, sha256: str, content: bytes) -> None:
+        """Keep what a file was in the workspace when the draft changed it first, to merge it."""
+        (self._folder / _BASES / sha256).write_bytes(content)
+
+    def find_base(self, sha256: str) -> bytes | None:
+        try:
+            return (self._folder / _BASES / sha256).read_bytes()
+        except FileNotFoundError:
+            return None
 
     def seal(self, step: DraftStep, upper: str, parent_fd: int) -> None:
         """Keep an upper directory as the layer of the next step.
@@ -143,6 +154,8 @@ class DraftLayers:
 
     def drop_through(self, number: int) -> None:
         """Remove the first steps, whose changes the workspace has by now."""
+        if number >= self.last:
+            self._empty(_BASES)
         self._drop_folds(0)
         while self.steps and self.steps[0].number <= number:
             self._throw_away(_STEPS, _name(self.steps[0].number))

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -25,11 +25,29 @@ class Summed:
     layer: str
     number: int
     read: ReadEffects
-    conflicts: tuple[str, ...]
+    first: Mapping[str, Node | None]
 
     @property
     def effects(self) -> Effects:
         return self.read.effects
+
+    @property
+    def clashes(self) -> list[Effect]:
+        """Changes of what is not in the workspace what it was when the draft changed it."""
+        changes = (*self.effects.changes, *self.effects.git.changes)
+        return [one for one in changes if self.first.get(one.path, one.before) != one.before]
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """The same in sentences."""
+        clashes = self.clashes
+        told = [
+            f"{one.path} was {_verb(self.first[one.path], one.before)} in the workspace after the"
+            " draft changed it"
+            for one in clashes[:_MOST_CONFLICTS]
+        ]
+        more = len(clashes) - len(told)
+        return (*told, f"and {more:,} more") if more else tuple(told)
 
     def draw(self, draw: Callable[[Contents], T]) -> T:
         with self.opened() as (lower, upper):
@@ -53,21 +71,7 @@ def sum_up(layers: DraftLayers, number: int, root: str, git: GitEffectsReader) -
         effects = read_effects(lower, upper, Reading(time.time_ns()))
         is_whole = not (effects.stale or effects.refusals)
         read = git.read(effects, lower, upper) if is_whole else ReadEffects(effects)
-    changes = (*read.effects.changes, *read.effects.git.changes)
-    conflicts = _find_conflicts(changes, layers.first_before())
-    return Summed(root, layer, number, read, tuple(conflicts))
-
-
-def _find_conflicts(changes: Iterable[Effect], first: Mapping[str, Node | None]) -> list[str]:
-    """Each path that is not in the workspace what it was when the draft changed it first."""
-    found = [
-        f"{change.path} was {_verb(first[change.path], change.before)} in the workspace after the"
-        " draft changed it"
-        for change in changes
-        if change.path in first and first[change.path] != change.before
-    ]
-    more = len(found) - _MOST_CONFLICTS
-    return [*found[:_MOST_CONFLICTS], f"and {more:,} more"] if more > 0 else found
+    return Summed(root, layer, number, read, layers.first_before())
 
 
 def _verb(before: Node | None, now: Node | None) -> str:

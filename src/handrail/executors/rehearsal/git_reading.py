@@ -105,16 +105,16 @@ class GitEffectsReader:
         return outcome.stderr.decode(errors="replace").strip()
 
     async def _start(self, folder: Path, objects: Sequence[str], script: Path) -> CommandOutcome:
-        box = self._box.over(_Scratch(str(folder), objects))
+        box = self._box.over(ScratchFolder(str(folder), objects))
         executor = CommandExecutor(folder, box=box)
         stage = Stage(("sh", str(script)), Profile.WRITE)
         return await executor.run([stage], timeout_seconds=_SECONDS)
 
 
-class _Scratch:
+class ScratchFolder:
     """A folder of ours, with folders of objects to read."""
 
-    def __init__(self, root: str, objects: Sequence[str]):
+    def __init__(self, root: str, objects: Sequence[str] = ()):
         self.root = root
         self._objects = tuple(objects)
 
