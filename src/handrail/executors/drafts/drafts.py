@@ -95,7 +95,7 @@ class ClientDrafts:
 
     def holds(self, tool_id: str) -> bool:
         """Whether a call is a step of a draft that is kept here."""
-        steps = (step for draft in self._base.glob("*/steps/*/step.json") for step in [draft])
+        steps = self._base.glob("*/steps/*/step.json")
         return any(json.loads(step.read_bytes())["call"] == tool_id for step in steps)
 
     async def close(self) -> None:
