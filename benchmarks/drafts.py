@@ -17,7 +17,7 @@ from benchmarks.outcome import Outcome
 from handrail.core.files import Files
 from handrail.core.rehearsal import CallRef
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.drafts.draft import DraftParts
+from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.drafts import ClientDrafts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep

@@ -307,7 +307,7 @@ def test_the_validators_find_nothing_wrong_with_what_is_allowed() -> None:
 
 
 def test_the_names_of_the_tools_are_those_of_the_registry() -> None:
-    assert list(ToolName) == TOOL_NAMES == [tool.name for tool in builtin_registry()]
+    assert list(ToolName) == TOOL_NAMES == [tool.name for tool in builtin_registry().offered]
 
 
 def test_results_from_outside_are_checked_for_injected_orders() -> None:

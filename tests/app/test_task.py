@@ -7,7 +7,8 @@ import pytest
 
 from handrail.app.home import Credentials, Home
 from handrail.app.settings import Settings
-from handrail.app.task import OwnModel, find_server
+from handrail.app.task import OwnModel
+from handrail.app.visits import find_server
 from handrail.core.errors import BadInput
 
 USUAL = {

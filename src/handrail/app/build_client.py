@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Thread, Timer
 from typing import NamedTuple
 
+from handrail.app.agent_service import serve_agents
 from handrail.app.clock import SystemClock
 from handrail.app.home import Credentials
 from handrail.app.isolation import fence_for, prove_here
@@ -80,6 +81,7 @@ async def build_client(
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         async with (
             _machine(files, ripgrep, belt, journal) as machine,
+            machine.serving_agents(journal.agents),
             HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api,
@@ -124,6 +126,16 @@ class _Machine(NamedTuple):
         in_workspace = self.undo is not None and self.undo.store.holds(tool_id)
         drafts = self.overlays.drafts
         return in_workspace or (isinstance(drafts, ClientDrafts) and drafts.holds(tool_id))
+
+    @asynccontextmanager
+    async def serving_agents(self, path: Path) -> AsyncGenerator[None]:
+        """Run programs over drafts for `handrail draft`, where drafts can be kept."""
+        drafts = self.overlays.drafts
+        if not isinstance(drafts, ClientDrafts):
+            yield
+            return
+        async with serve_agents(drafts, path):
+            yield
 
     def equip(self, hands: Hands) -> Hands:
         """The hands with what can be rehearsed, drafted and undone on this machine."""

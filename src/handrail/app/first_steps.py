@@ -1,6 +1,7 @@
 """First steps: a folder made known, and a first call decided by a person."""
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from handrail.app.clock import SystemClock
 from handrail.app.doctor.home import ask_health
 from handrail.app.enrol import enrol
 from handrail.app.home import Credentials, Home
+from handrail.app.proposals import Proposals
 from handrail.app.run_both import while_up
 from handrail.app.settings import DEFAULT_PORT, Settings
 from handrail.app.storage import open_store
@@ -74,16 +76,11 @@ class FirstCall:
                 HandrailApi(known.server, known.project_id, known.agent_token) as agent,
                 HandrailApi(known.server, known.project_id, known.user_token) as person,
             ):
-                guide = Tour(
-                    agent,
-                    person,
-                    self._channel,
-                    auto=False,
-                    on_question=on_question,
-                    on_silence=lambda: None,
+                self._session = f"tour-{secrets.token_hex(4)}"
+                proposals = Proposals(
+                    agent, person, self._session, self._channel, on_question=on_question
                 )
-                self._session = guide.session
-                self._answer = await guide.play(1, _CHAPTER)
+                self._answer = await Tour(proposals, auto=False).play(1, _CHAPTER)
 
         try:
             await while_up(self._settings, self._workspace, visit)

@@ -11,8 +11,8 @@ import structlog
 from handrail.core.draft import NoDrafts
 from handrail.core.rehearsal import NoRehearsals
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.drafts.draft import DraftParts
 from handrail.executors.drafts.drafts import ClientDrafts
+from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.rehearsal.kept import KeptRehearsals

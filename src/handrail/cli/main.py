@@ -21,6 +21,10 @@ COMMANDS = {
         "handrail.cli.run",
         "Give Handrail's own agent a task, and decide about its calls here.",
     ),
+    "draft": (
+        "handrail.cli.draft",
+        "Run any agent or program in a draft, and decide about the sum of its changes.",
+    ),
     "chat": (
         "handrail.cli.chat",
         "List the conversations with Handrail's own agent, or read one.",

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 import uvloop
 
-from handrail.app.first_steps import settle
 from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
 from handrail.app.provider_setup import find_chosen
@@ -20,15 +19,14 @@ from handrail.app.settings import Settings, load_settings
 from handrail.app.task import (
     OwnModel,
     Task,
-    UnknownFolder,
     check_conversation,
-    find_server,
     list_going_on,
     run_here,
     run_there,
 )
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
+from handrail.cli.folder import find_or_set_up
 from handrail.cli.output import complain, remark, visible
 from handrail.cli.run_output import EventLines, Lines, Screen
 from handrail.client.api import HandrailApi
@@ -110,7 +108,7 @@ def run(
         terminal = None if json else find_terminal()
         errand = _Errand(_screen(json=json, can_ask=terminal is not None), terminal)
         wanted = Task(_read(task), session, autonomy)
-        known = _find_server(settings, workspace, terminal, yes=yes)
+        known = find_or_set_up(settings, workspace, terminal, yes=yes)
         own_model = OwnModel(provider, model, max_tokens)
         code = _carry_out(settings, workspace, known, wanted, own_model, errand)
     except HandrailError as error:
@@ -169,25 +167,6 @@ class _Errand:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if self._follower is not None:
                 self._follower.interrupt()
-
-
-def _find_server(
-    settings: Settings, workspace: Path, terminal: Channel | None, *, yes: bool
-) -> Credentials | None:
-    """The server that runs already; a folder it does not know is made known, if that is wanted."""
-    try:
-        return find_server(settings, workspace)
-    except UnknownFolder:
-        if not yes:
-            if terminal is None:
-                raise
-            folder = visible(workspace.resolve())
-            remark(f"Handrail is already running, and [bold]{folder}[/] is not set up yet.")
-            if not typer.confirm(
-                "Set it up, so that the agent can work there?", default=True, err=True
-            ):
-                raise
-        return asyncio.run(settle(settings, workspace)).credentials
 
 
 def _carry_out(

@@ -1,12 +1,14 @@
 """handrail tour."""
 
 import asyncio
+import secrets
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from handrail.app.home import Home
+from handrail.app.proposals import Proposals
 from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.app.tour import Chapter, Tour, chapters
@@ -76,9 +78,11 @@ async def _play(
         await _check_server(person)
         if not quiet:
             await _check_machine(person, known.workspace)
-        guide = Tour(
-            agent, person, channel, auto=auto, on_question=on_question, on_silence=on_silence
+        session = f"tour-{secrets.token_hex(4)}"
+        proposals = Proposals(
+            agent, person, session, channel, on_question=on_question, on_silence=on_silence
         )
+        guide = Tour(proposals, auto=auto)
         answers: list[dict[str, Any]] = []
         for number, chapter in enumerate(chapters(Path(known.workspace)), start=1):
             if not quiet:

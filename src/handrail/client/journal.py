@@ -50,6 +50,11 @@ class Entry:
     key: str = field(default="", compare=False, repr=False)
 
 
+def agents_socket(journal: Path) -> Path:
+    """Where the client with the journal in this folder takes orders for programs in drafts."""
+    return journal.parent.parent / "agents" / journal.name
+
+
 class Journal:
     def __init__(self, folder: Path):
         self._folder = folder
@@ -71,6 +76,11 @@ class Journal:
     def drafts(self) -> Path:
         """The folder for the drafts of this client, which outlive it."""
         return self._folder.parent.parent / "drafts" / self._folder.name
+
+    @property
+    def agents(self) -> Path:
+        """The socket at which this client takes orders to run programs in drafts."""
+        return agents_socket(self._folder)
 
     @property
     def mirrors(self) -> Path:

@@ -1,7 +1,7 @@
 """Drafts: the effects of a session's calls, kept apart from the workspace until a person agrees."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from handrail.core.commands import Commands
@@ -20,6 +20,10 @@ class DraftStep:
 
     `git` are git's own words for what it changed. `merged` are files that were merged with the
     workspace, and what they were there.
+
+    Of a program that ran for long, `hosts` are those it has reached or tried to, `notes` tell what
+    else there is to know, and `uncertain` are paths that others have changed meanwhile. Unless the
+    step `is_whole`, it has changed more than `changes` tells, and cannot be applied.
     """
 
     number: int
@@ -30,6 +34,15 @@ class DraftStep:
     git: tuple[str, ...] = ()
     exit_code: int | None = None
     merged: tuple[tuple[str, Node], ...] = ()
+    hosts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    uncertain: tuple[str, ...] = ()
+    is_whole: bool = True
+
+    def with_program(
+        self, exit_code: int, hosts: tuple[str, ...], notes: tuple[str, ...]
+    ) -> "DraftStep":
+        return replace(self, exit_code=exit_code, hosts=hosts, notes=(*notes, *self.notes))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -41,6 +54,10 @@ class DraftStep:
             "git": list(self.git),
             "exit_code": self.exit_code,
             "merged": [[path, node.as_json()] for path, node in self.merged],
+            "hosts": list(self.hosts),
+            "notes": list(self.notes),
+            "uncertain": list(self.uncertain),
+            "is_whole": self.is_whole,
         }
 
     @classmethod
@@ -54,6 +71,10 @@ class DraftStep:
             tuple(told["git"]),
             told["exit_code"],
             tuple((path, Node.from_json(node)) for path, node in told["merged"]),
+            tuple(told.get("hosts", ())),
+            tuple(told.get("notes", ())),
+            tuple(told.get("uncertain", ())),
+            told.get("is_whole", True),
         )
 
 

@@ -39,7 +39,8 @@ class ToolSpec:
 class ToolDefinition:
     """What Handrail knows about a tool before any call of it.
 
-    One that `decides_drafts` is of use only to sessions that work in a draft.
+    One that `decides_drafts` is of use only to sessions that work in a draft. Agents are not told
+    of one that is not `is_offered`.
     """
 
     name: str
@@ -49,6 +50,7 @@ class ToolDefinition:
     site: Site = Site.CLIENT
     effect: Effect = Effect.CHANGE
     decides_drafts: bool = False
+    is_offered: bool = True
 
     @property
     def spec(self) -> ToolSpec:

@@ -79,7 +79,7 @@ class ToolExecutor:
     @property
     def tools(self) -> list[ToolDefinition]:
         """What an agent may ask for."""
-        return [tool.definition for tool in self._registry]
+        return [tool.definition for tool in self._registry.offered]
 
     async def execute_tool(self, call: ToolCall, asker: Principal) -> ToolExecution:
         """Propose a call and wait for its end, without blocking anybody else."""

@@ -43,6 +43,8 @@ class Tool(ABC, Generic[P]):
     changes: ClassVar[str] = ""
     # Whether it decides about the draft of a session; other tools work in it.
     decides_drafts: ClassVar[bool] = False
+    # Whether agents are told of it; other tools are called by Handrail's own programs.
+    is_offered: ClassVar[bool] = True
     # Whether a change that was cut short on the server may simply be made again.
     repeatable: ClassVar[bool] = False
 
@@ -55,6 +57,7 @@ class Tool(ABC, Generic[P]):
             site=self.site,
             effect=self.effect,
             decides_drafts=self.decides_drafts,
+            is_offered=self.is_offered,
         )
 
     def spec(self) -> ToolSpec:

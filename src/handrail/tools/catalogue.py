@@ -25,6 +25,7 @@ from handrail.tools.builtin.memory_forget import MemoryForget
 from handrail.tools.builtin.memory_recall import MemoryRecall
 from handrail.tools.builtin.memory_store import MemoryStore
 from handrail.tools.builtin.move_file import MoveFile
+from handrail.tools.builtin.reach_host import ReachHost
 from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
@@ -53,6 +54,7 @@ BUILTIN = (
     MemoryForget,
     LoadSkill,
     HttpRequest,
+    ReachHost,
     ChangeConfig,
     SelfInfo,
 )

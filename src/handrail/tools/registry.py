@@ -89,7 +89,13 @@ class ToolRegistry:
         return await run_unasked(tool, own_args, scene or Scene("/workspace"), hands or Hands())
 
     def _unknown(self, name: str) -> str:
-        return f"no tool is named {name!r}; there are: {', '.join(self._tools)}"
+        names = ", ".join(tool.name for tool in self.offered)
+        return f"no tool is named {name!r}; there are: {names}"
+
+    @property
+    def offered(self) -> list[AnyTool]:
+        """The tools that agents are told of."""
+        return [tool for tool in self if tool.is_offered]
 
     def __iter__(self) -> Iterator[AnyTool]:
         return iter(self._tools.values())

@@ -8,8 +8,8 @@ import pytest
 
 from handrail.core.box import Isolation
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.drafts.draft import DraftParts
 from handrail.executors.drafts.drafts import ClientDrafts
+from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.guarded.names import GuardedNames

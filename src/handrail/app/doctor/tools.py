@@ -11,7 +11,7 @@ def check_tools(patient: Patient) -> Finding:
         words = f"{first.origin} is left out: {first.reason}"
         words += f" (and {further:,} more)" if further else ""
         return Finding("tools", Health.WARN, words, "fix or remove it; `handrail tools` lists all")
-    names = [tool.name for tool in toolbox.registry]
+    names = [tool.name for tool in toolbox.registry.offered]
     added = [name for name in names if toolbox.origin_of(name) != OURS]
     words = f"{len(names)} can be used"
     return Finding(

@@ -18,9 +18,11 @@ from handrail.executors.git.repository import settings_at
 from handrail.executors.git.settings import Pairs
 from handrail.executors.git.words import is_git, runs_git, words_of_git
 from handrail.executors.network.hosts import Networks, Withdrawn, nothing_withdrawn
+from handrail.executors.network.way_out import NOTHING_FURTHER, Further
 from handrail.executors.processes.programs import ProgramFinder
 from handrail.executors.repository.passwords import mask_settings
 from handrail.executors.repository.places import check_place
+from handrail.executors.sandbox.bubblewrap import Mount
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,22 @@ class ExecutionContext:
     may reach, if they are among its hosts. The `exchange` has the stand-ins for git's remotes.
     `withdrawn` tells which hosts the operator has removed from the list while it runs. With
     `over_overlay`, it may change all of git's data, because the effects are read before they are
-    applied.
+    applied. A variable without a value is not set.
+
+    `mounts` are further folders of its box, and `further` is for its way to the network.
     """
 
-    variables: tuple[tuple[str, str], ...] = ()
+    variables: tuple[tuple[str, str | None], ...] = ()
     local_hosts: tuple[str, ...] = ()
     exchange: Exchange | None = None
     withdrawn: Withdrawn = nothing_withdrawn
     over_overlay: bool = False
+    mounts: tuple[Mount, ...] = ()
+    further: Further = NOTHING_FURTHER
+
+    @property
+    def all_mounts(self) -> tuple[Mount, ...]:
+        return self.mounts if self.exchange is None else (*self.exchange.mounts, *self.mounts)
 
 
 EMPTY = ExecutionContext()

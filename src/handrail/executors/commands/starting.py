@@ -86,12 +86,11 @@ class BoxStarter:
         given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         stage = without_network(stage)
-        mounts = () if given.exchange is None else given.exchange.mounts
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self.view(stage, given)
         with Output(MOST_STATUS_BYTES) as status, Output(0) as alive:
             lines = Lines(status.writer, alive.writer)
-            box = self._box.launch(stage, view, lines, seconds, variables, mounts=mounts)
+            box = self._box.launch(stage, view, lines, seconds, variables, mounts=given.all_mounts)
             try:
                 with box as launch:
                     words = self.marked(launch.argv)
@@ -179,7 +178,8 @@ class OpenStarter:
         session: int | None = None
         try:
             folder = os.path.join(self._root, stage.folder)
-            variables = self._environment(stage, home) | dict(given.variables)
+            told = {name: value for name, value in given.variables if value is not None}
+            variables = self._environment(stage, home) | told
             async with self._launch(stage, home, seconds) as launch:
                 process = start_process(launch.argv, streams, folder, variables, launch.fds)
             session = process.pid

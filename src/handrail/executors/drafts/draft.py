@@ -5,9 +5,8 @@ import os
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from handrail.core.draft import DraftStep
 from handrail.core.effects import Node
@@ -15,25 +14,32 @@ from handrail.core.errors import CommandExecutionError
 from handrail.core.files import FileContent
 from handrail.core.rehearsal import CallRef, Contents, Rehearsed, T
 from handrail.core.stage import Stage
-from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.drafts.bases import keep_bases
 from handrail.executors.drafts.layers import DraftLayers
+from handrail.executors.drafts.parts import DraftParts, Ran
 from handrail.executors.files.filesystem import FileSystemExecutor
+from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps, machine_bytes
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS, Reading, read_effects
 from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
-from handrail.executors.rehearsal.overlay import Layers, Maker
+from handrail.executors.rehearsal.overlay import Layers
 from handrail.executors.rehearsal.probe import Proof
-from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
+from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser, Work
 from handrail.executors.rehearsal.session import Stand, remove_folder
 from handrail.executors.rehearsal.telling import read_git, tell
-from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.rehearsal.way import LISTED
-from handrail.executors.sandbox.box import Box
 
 # Steps of one draft, and how much their files may take up together.
 MOST_STEPS = 500
 MOST_BYTES = 2 << 30
+# A program that a person has started may compute for as long as it takes.
+PROGRAM_CAPS = Caps(
+    changed_bytes=MOST_BYTES,
+    memory_bytes=machine_bytes() * 3 // 4,
+    cpu_seconds=float("inf"),
+    session_cpu_seconds=float("inf"),
+    interval_seconds=2.0,
+)
 A_MOMENT = 2 * CLOCK_SLACK_NS / 1e9
 _FULL = (
     f"the draft has {MOST_STEPS} steps, the most that one may have; have a person decide about it"
@@ -43,31 +49,6 @@ _TOO_LARGE = (
     f"the draft would hold more than {MOST_BYTES >> 30} GB; have a person decide about it with"
     " apply_draft"
 )
-
-
-class DraftParts(NamedTuple):
-    """What the drafts of one client share."""
-
-    executor: CommandExecutor
-    box: Box
-    files: FileSystemExecutor
-    maker: Maker
-    proof: Proof
-    store: UndoStore
-    keeper: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What a call did over the layers, before it becomes a step."""
-
-    rehearsed: Rehearsed
-    rehearsal: Rehearsal
-    read: ReadEffects
-
-    async def close(self) -> None:
-        await self.rehearsal.close()
-        await asyncio.to_thread(self.read.discard)
 
 
 class Draft:
@@ -82,16 +63,9 @@ class Draft:
         self.layers = DraftLayers(folder)
         self.folder = folder
         self.parts = parts
-        remove_folder(str(folder / "run"))
-        self._rehearser = Rehearser(
-            parts.executor,
-            parts.box,
-            parts.maker,
-            folder / "run",
-            Proof(holds=parts.proof.holds, why_not=parts.proof.why_not, in_memory=False),
-            keeper=parts.keeper,
-            layers=self.layers.lowers,
-        )
+        self._rehearser = self._make_rehearser("run", DEFAULT_CAPS)
+        # Made when it is needed: few drafts have one.
+        self._programs: Rehearser | None = None
         self._git = GitEffectsReader(parts.box, folder / "git", self.layers.lowers)
         self._views = 0
         self._count = 0
@@ -112,6 +86,38 @@ class Draft:
             ran = await rehearse(stages, timeout_seconds=seconds, with_remotes=True)
             return await self._read(ran, follows_remotes=True)
         return await self._settled(lambda: rehearse(stages, timeout_seconds=seconds))
+
+    async def run_program(
+        self,
+        work: Work,
+        call: CallRef,
+        title: str,
+        describe: Callable[[DraftStep], DraftStep],
+    ) -> DraftStep | None:
+        """Run a program that a person has started; None if it has changed nothing.
+
+        It is not run again. So what it has changed is kept as a step, also where it met a limit,
+        where it cannot be applied, and where others have changed the same files meanwhile.
+        """
+        async with self.turn:
+            await self._check_room()
+            if self._programs is None:
+                self._programs = self._make_rehearser("program", PROGRAM_CAPS)
+            ran = await self._read(await self._programs.run(work), caps=PROGRAM_CAPS)
+            told = ran.rehearsed
+            try:
+                if told.effects.is_empty and told.is_complete:
+                    return None
+                step = replace(
+                    self._next_step(told, call, title),
+                    notes=() if told.is_complete else (told.ended_by,),
+                    uncertain=told.effects.stale,
+                    is_whole=not told.effects.refusals,
+                )
+                await self._keep(ran, describe(step))
+            finally:
+                await ran.close()
+        return self.layers.steps[-1]
 
     async def change(self, work: Callable[[FileSystemExecutor], Awaitable[None]]) -> Ran:
         """Have `work` change files over the layers."""
@@ -158,31 +164,35 @@ class Draft:
             CommandExecutionError: Its effects are not known, or a draft may not hold them.
             FileOperationError: They cannot be kept.
         """
-        told, stand = ran.rehearsed, ran.rehearsal.stand
+        told = ran.rehearsed
         try:
             if not told.is_complete:
                 raise CommandExecutionError(f"nothing was kept in the draft: {told.ended_by}")
             if told.effects.is_empty and not merged:
                 return None
-            step = DraftStep(
-                number=self.layers.last + 1,
-                call=call.tool_id,
-                title=title,
-                at=time.time(),
-                changes=(*told.effects.changes, *told.effects.git.changes),
-                git=tuple(note.words for note in told.effects.git.notes),
-                exit_code=told.outcome.exit_code,
-                merged=merged,
-            )
-            await asyncio.to_thread(
-                keep_bases, self.layers, self.parts.box.root, told.effects.changes
-            )
-            if stand.closing is not None:
-                await stand.closing
-            await asyncio.to_thread(self.layers.seal, step, stand.upper_name, stand.layers_fd)
+            step = replace(self._next_step(told, call, title), merged=merged)
+            await self._keep(ran, step)
         finally:
             await ran.close()
         return step
+
+    def _next_step(self, told: Rehearsed, call: CallRef, title: str) -> DraftStep:
+        return DraftStep(
+            number=self.layers.last + 1,
+            call=call.tool_id,
+            title=title,
+            at=time.time(),
+            changes=(*told.effects.changes, *told.effects.git.changes),
+            git=tuple(note.words for note in told.effects.git.notes),
+            exit_code=told.outcome.exit_code,
+        )
+
+    async def _keep(self, ran: Ran, step: DraftStep) -> None:
+        stand, changes = ran.rehearsal.stand, ran.rehearsed.effects.changes
+        await asyncio.to_thread(keep_bases, self.layers, self.parts.box.root, changes)
+        if stand.closing is not None:
+            await stand.closing
+        await asyncio.to_thread(self.layers.seal, step, stand.upper_name, stand.layers_fd)
 
     def find_step(self, call: CallRef) -> DraftStep | None:
         return next((step for step in self.layers.steps if step.call == call.tool_id), None)
@@ -252,12 +262,17 @@ class Draft:
         if self.turn.locked() or any(stand.is_kept for stand in self._stands):
             return
         async with self.turn:
-            await self._rehearser.close()
+            await self._close_rehearsers()
 
     async def close(self) -> None:
         """End what runs here; the steps stay."""
         async with self.turn:
-            await self._rehearser.close()
+            await self._close_rehearsers()
+
+    async def _close_rehearsers(self) -> None:
+        await self._rehearser.close()
+        if self._programs is not None:
+            await self._programs.close()
 
     def _clean(self) -> None:
         if self._views == 0:
@@ -276,7 +291,24 @@ class Draft:
         if sum(sizes) >= MOST_BYTES:
             raise CommandExecutionError(_TOO_LARGE)
 
-    async def _read(self, rehearsal: Rehearsal, *, follows_remotes: bool = False) -> Ran:
+    def _make_rehearser(self, name: str, caps: Caps) -> Rehearser:
+        parts, folder = self.parts, self.folder / name
+        remove_folder(str(folder))
+        proof = Proof(holds=parts.proof.holds, why_not=parts.proof.why_not, in_memory=False)
+        return Rehearser(
+            parts.executor,
+            parts.box,
+            parts.maker,
+            folder,
+            proof,
+            caps=caps,
+            keeper=parts.keeper,
+            layers=self.layers.lowers,
+        )
+
+    async def _read(
+        self, rehearsal: Rehearsal, *, follows_remotes: bool = False, caps: Caps = DEFAULT_CAPS
+    ) -> Ran:
         self._stands = [*(one for one in self._stands if one.is_kept), rehearsal.stand]
         try:
             async with self.view() as lower:
@@ -286,7 +318,7 @@ class Draft:
         except BaseException:
             await rehearsal.close()
             raise
-        return Ran(tell(rehearsal, read), rehearsal, read)
+        return Ran(tell(rehearsal, read, caps), rehearsal, read)
 
     def _read_layers(
         self, rehearsal: Rehearsal, lower: int, *, follows_remotes: bool

@@ -10,8 +10,9 @@ from pathlib import Path
 from handrail.core.draft import DraftStep, DraftSum, DraftWork
 from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
 from handrail.core.rehearsal import CallRef, Contents, T
-from handrail.executors.drafts.draft import A_MOMENT, Draft, DraftParts
+from handrail.executors.drafts.draft import A_MOMENT, Draft
 from handrail.executors.drafts.merging import merge_clashes
+from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.summing import Summed, sum_up
 from handrail.executors.drafts.work import (
     DraftCommands,
@@ -119,6 +120,10 @@ class ClientDrafts:
         marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
         with summed.opened() as (_, upper):
             apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
+
+    def open(self, session_id: str) -> Draft:
+        """The draft of a session, which a program may run over; see `Draft.run_program`."""
+        return self._open(session_id)
 
     def _open(self, session_id: str) -> Draft:
         """The draft of a session; steps that were applied before a crash leave it now."""

@@ -24,6 +24,8 @@ from handrail.executors.rehearsal.way import LISTED, Way
 
 FOLD_AFTER = 16
 _LAYER, _STEP = "layer", "step.json"
+# Equal to nothing that a workspace can have.
+_UNKNOWN = Node(EntryKind.OTHER, sha256="unknown")
 _STEPS, _FOLDED, _NEW, _GONE, _BASES = "steps", "folded", "new", "gone", "bases"
 
 
@@ -54,9 +56,10 @@ class DraftLayers:
     def layer_of(self, path: str) -> str | None:
         """The layer whose file of that name is seen; empty if it is the workspace's.
 
-        None where only a view can tell, because a folder on the way was replaced or removed.
+        None where only a view can tell, because a folder on the way was replaced or removed, or
+        because not all changes of a step are known.
         """
-        if path != os.path.normpath(path):
+        if path != os.path.normpath(path) or not all(step.is_whole for step in self.steps):
             return None
         way = [*accumulate(path.split("/"), "{}/{}".format)]
         for folder in way[:-1]:
@@ -82,7 +85,8 @@ class DraftLayers:
         found: dict[str, Node | None] = {}
         for step in self.steps:
             for change in step.changes:
-                found.setdefault(change.path, change.before)
+                was = _UNKNOWN if change.path in step.uncertain else change.before
+                found.setdefault(change.path, was)
             found |= dict(step.merged)
         return found
 

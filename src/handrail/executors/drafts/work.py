@@ -13,7 +13,8 @@ from handrail.core.sight import Sight
 from handrail.core.stage import Stage
 from handrail.core.tool import JsonObject
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.drafts.draft import Draft, Ran
+from handrail.executors.drafts.draft import Draft
+from handrail.executors.drafts.parts import Ran
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor

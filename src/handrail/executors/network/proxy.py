@@ -8,6 +8,7 @@ the address before it is called.
 import asyncio
 import errno
 import socket
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -42,7 +43,22 @@ class Limits:
     connections: int = 64
 
 
-_PATIENCE = Limits()
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a host that is not listed may be reached: `why_not` is empty if it may.
+
+    A `trusted` one may be in a private network.
+    """
+
+    why_not: str = ""
+    is_trusted: bool = False
+
+
+# Asked about a host that is not listed; the connection waits for the answer.
+Ask = Callable[[Host], Awaitable[Answer]]
 
 
 class PolicyProxy:
@@ -50,7 +66,7 @@ class PolicyProxy:
 
     An address of this machine or of a private network is connected to only for a host that is
     among the `hosts` and, with its port, among the `local_hosts` too. `withdrawn` is asked before
-    each connection.
+    each connection, and `ask` about hosts that are not listed; without it these are refused.
     """
 
     def __init__(
@@ -59,10 +75,11 @@ class PolicyProxy:
         *,
         hosts: HostList,
         local_hosts: HostList = NO_HOSTS,
-        limits: Limits = _PATIENCE,
+        limits: Limits = DEFAULT_LIMITS,
         resolve: Resolve = look_up,
         reach: ReachOf = reach_from_here,
         withdrawn: Withdrawn = nothing_withdrawn,
+        ask: Ask | None = None,
     ):
         self._listening = listening
         self._hosts = hosts
@@ -71,14 +88,16 @@ class PolicyProxy:
         self._resolve = resolve
         self._reach = reach
         self._withdrawn = withdrawn
-        self._record = ProxyRecord()
+        self._ask = ask
+        self._trusted: set[Host] = set()
+        self.record = ProxyRecord()
         self._group = asyncio.TaskGroup()
         self._serving: asyncio.Task[None] | None = None
 
     @property
     def traffic(self) -> Traffic:
         """What went through so far, and what was asked for in vain."""
-        return self._record.traffic
+        return self.record.traffic
 
     async def __aenter__(self) -> Self:
         self._listening.setblocking(False)
@@ -133,11 +152,11 @@ class PolicyProxy:
     async def _answer(self, client: Line) -> Refusal | None:
         request = await self._hear(client.reader)
         if isinstance(request, Refusal):
-            self._record.refuse("", request.reason)
+            self.record.refuse("", request.reason)
             return request
         refusal = await self._judge(request.host) or await self._forward(client, request)
         if refusal is not None:
-            self._record.refuse(str(request.host), refusal.reason)
+            self.record.refuse(str(request.host), refusal.reason)
         return refusal
 
     async def _hear(self, reader: asyncio.StreamReader) -> Request | Refusal:
@@ -160,6 +179,11 @@ class PolicyProxy:
         if self._hosts.covers(host):
             why = await self._withdrawn(host)
             return Refusal(403, why) if why else None
+        if self._ask is not None:
+            answer = await self._ask(host)
+            if answer.is_trusted and not answer.why_not:
+                self._trusted.add(host)
+            return Refusal(403, answer.why_not) if answer.why_not else None
         shown = [str(entry) for entry in self._hosts.entries[:_MOST_HOSTS_NAMED]]
         if more := len(self._hosts.entries) - len(shown):
             shown.append(f"and {more:,} more")
@@ -172,7 +196,7 @@ class PolicyProxy:
         host = request.host
         called = await dial(
             host,
-            may_be_local=self._local_hosts.names(host),
+            may_be_local=host in self._trusted or self._local_hosts.names(host),
             resolve=self._resolve,
             reach_of=self._reach,
             seconds=self._limits.connect_seconds,
@@ -181,7 +205,7 @@ class PolicyProxy:
             return called
         server = Line(*await asyncio.open_connection(sock=called))
         try:
-            meter = self._record.meter(str(host))
+            meter = self.record.meter(str(host))
             relay = Relay(client, server, meter, self._limits.idle_seconds)
             if request.is_tunnel:
                 client.writer.write(_TUNNEL_OPEN)

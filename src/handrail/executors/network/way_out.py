@@ -3,12 +3,14 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from handrail.core.errors import CommandExecutionError
+from handrail.executors.network.forward import forwarding
 from handrail.executors.network.hosts import Withdrawn, nothing_withdrawn
 from handrail.executors.network.listener import PROXY_PORT, listen_inside
-from handrail.executors.network.proxy import PolicyProxy
+from handrail.executors.network.proxy import DEFAULT_LIMITS, Ask, Limits, PolicyProxy
 from handrail.policy.network.hosts import HostList
 
 _ADDRESS = f"http://127.0.0.1:{PROXY_PORT}"
@@ -18,30 +20,53 @@ VARIABLES = tuple(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Further:
+    """What programs need that run for long.
+
+    Connections to hosts that are not listed wait for `ask`. The ports in `forwards` lead to the
+    same ports of this machine.
+    """
+
+    ask: Ask | None = None
+    limits: Limits = DEFAULT_LIMITS
+    forwards: tuple[int, ...] = ()
+
+
+NOTHING_FURTHER = Further()
+
+
 @asynccontextmanager
 async def way_out(
     pid: int,
     hosts: Sequence[str],
     local_hosts: Sequence[str],
     withdrawn: Withdrawn = nothing_withdrawn,
+    further: Further = NOTHING_FURTHER,
 ) -> AsyncGenerator[PolicyProxy]:
-    """Let a box, by the number of a process in it, reach these hosts and no others.
+    """Let a box, by the number of a process in it, reach these hosts, and no others.
 
     Raises:
-        CommandExecutionError: Nobody could listen in it.
+        CommandExecutionError: No socket could be made to listen in it.
     """
-    listening = await _listen(pid)
-    async with PolicyProxy(
-        listening,
+    proxy = PolicyProxy(
+        await _listen(pid),
         hosts=HostList.read(hosts),
         local_hosts=HostList.read(local_hosts, exact=True),
+        limits=further.limits,
         withdrawn=withdrawn,
-    ) as proxy:
+        ask=further.ask,
+    )
+    async with proxy, AsyncExitStack() as stack:
+        for port in further.forwards:
+            listening = await _listen(pid, port)
+            idle_seconds = further.limits.idle_seconds
+            await stack.enter_async_context(forwarding(listening, port, proxy.record, idle_seconds))
         yield proxy
 
 
-async def _listen(pid: int) -> socket.socket:
-    making = asyncio.gather(asyncio.to_thread(listen_inside, pid))
+async def _listen(pid: int, port: int = PROXY_PORT) -> socket.socket:
+    making = asyncio.gather(asyncio.to_thread(listen_inside, pid, port))
     try:
         [listening] = await asyncio.shield(making)
     except asyncio.CancelledError:

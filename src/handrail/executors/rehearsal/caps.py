@@ -56,6 +56,8 @@ class Caps:
     processes: int = 512
     cpu_seconds: float = 600.0
     session_cpu_seconds: float = 3_600.0
+    # How often the use is looked at.
+    interval_seconds: float = 0.1
 
 
 DEFAULT_CAPS = Caps()

@@ -70,6 +70,10 @@ class Rehearsal:
         await self.stand.discard()
 
 
+# Starts programs with a starter, and says how they ended.
+Work = Callable[[RehearsalStarter, Stand, Watch], Awaitable[CommandOutcome]]
+
+
 class Rehearser:
     """Rehearsals of one session in one workspace.
 
@@ -127,6 +131,19 @@ class Rehearser:
         Raises:
             CommandExecutionError: It cannot be rehearsed here, or could not be started.
         """
+        ready = stages if with_remotes else [*map(_without_remotes, stages)]
+
+        async def run(starter: RehearsalStarter, stand: Stand, watch: Watch) -> CommandOutcome:
+            return await self._run(starter, stand, ready, watch, timeout_seconds)
+
+        return await self.run(run)
+
+    async def run(self, work: Work) -> Rehearsal:
+        """Have `work` start programs over an overlay; nothing that it started is left running.
+
+        Raises:
+            CommandExecutionError: It cannot be rehearsed here, or could not be started.
+        """
         if (why := await self.why_not()) is not None:
             raise CommandExecutionError(f"it cannot be rehearsed: {why}")
         began = _Moment.now()
@@ -137,8 +154,7 @@ class Rehearser:
         )
         try:
             async with watch:
-                ready = stages if with_remotes else [*map(_without_remotes, stages)]
-                outcome = await self._run(starter, stand, ready, watch, timeout_seconds)
+                outcome = await work(starter, stand, watch)
         except BaseException:
             await self._end(starter, watch, stand)
             await stand.discard()

@@ -32,11 +32,13 @@ class Stand:
     """An overlay that is mounted for one rehearsal.
 
     `view` is where the maker has it, `view_fd` leads to it from here. `name` is that of its layers
-    among the session's, of which `layers_fd` is the folder.
+    among the session's, of which `layers_fd` is the folder. `folder` is the path of its layers,
+    which only the maker can go if they are in memory.
     """
 
-    def __init__(self, name: str, view: str, view_fd: int, layers_fd: int):
+    def __init__(self, name: str, folder: str, view: str, view_fd: int, layers_fd: int):
         self.name = name
+        self.folder = folder
         self.view = view
         self.view_fd = view_fd
         self.layers_fd = layers_fd
@@ -152,7 +154,7 @@ class Session:
             remove(self.layers_fd, name)
             raise
         self._running += 1
-        return Stand(name, view, view_fd, os.dup(self.layers_fd))
+        return Stand(name, os.path.join(at, name), view, view_fd, os.dup(self.layers_fd))
 
     async def unmount(self, stand: Stand) -> tuple[Dropped, ...]:
         """Take the overlay away and the caches out of what it has changed; these are told."""

@@ -115,7 +115,6 @@ class RehearsalStarter:
         given: ExecutionContext = EMPTY,
     ) -> AsyncGenerator[Tree]:
         stage = without_network(stage)
-        mounts = () if given.exchange is None else given.exchange.mounts
         variables = (*given.variables, *(VARIABLES if stage.profile is Profile.NET else ()))
         view = await self._plain.view(stage, given)
         if not self.views:
@@ -129,7 +128,7 @@ class RehearsalStarter:
             alive = stack.enter_context(Output(0))
             lines = Lines(status.writer, alive.writer)
             launching = self._box.launch(
-                stage, view, lines, seconds, variables, lent=self._lent, mounts=mounts
+                stage, view, lines, seconds, variables, lent=self._lent, mounts=given.all_mounts
             )
             launch = stack.enter_context(launching)
             self.covers += launch.missing
@@ -165,7 +164,7 @@ class RehearsalStarter:
         """Give a program that may use the network its way out."""
         first = await tree.first() if stage.profile is Profile.NET else None
         if first is not None and tree.process.returncode is None:
-            way = way_out(first, stage.hosts, given.local_hosts, given.withdrawn)
+            way = way_out(first, stage.hosts, given.local_hosts, given.withdrawn, given.further)
             tree.proxy = await stack.enter_async_context(way)
 
     async def _let_begin(

@@ -2,7 +2,7 @@
 
 from handrail.core.effects import Effects
 from handrail.core.rehearsal import Rehearsed
-from handrail.executors.rehearsal.caps import DEFAULT_CAPS
+from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
 from handrail.executors.rehearsal.rehearser import Rehearsal
 
@@ -25,21 +25,21 @@ def read_git(
     return reader.read(effects, *layers, follows_remotes=follows_remotes)
 
 
-def tell(rehearsal: Rehearsal, read: ReadEffects) -> Rehearsed:
+def tell(rehearsal: Rehearsal, read: ReadEffects, caps: Caps = DEFAULT_CAPS) -> Rehearsed:
     return Rehearsed(
         rehearsal.outcome,
         read.effects,
         hosts=rehearsal.hosts,
         left_running=rehearsal.left_running,
         outside=rehearsal.outside,
-        ended_by=_why_incomplete(rehearsal, read),
+        ended_by=_why_incomplete(rehearsal, read, caps),
         caches=rehearsal.dropped,
     )
 
 
-def _why_incomplete(rehearsal: Rehearsal, read: ReadEffects) -> str:
+def _why_incomplete(rehearsal: Rehearsal, read: ReadEffects, caps: Caps) -> str:
     if rehearsal.exceeded is not None:
-        return rehearsal.exceeded.tell(DEFAULT_CAPS)
+        return rehearsal.exceeded.tell(caps)
     if rehearsal.met_foreign:
         return _FOREIGN
     if rehearsal.is_marked:

@@ -7,13 +7,12 @@ control groups, which an ordinary user has none of; so they are looked at ten ti
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import NamedTuple, Self
 
 from handrail.executors.rehearsal.caps import Cap, Caps, machine_bytes
 
-_INTERVAL_SECONDS = 0.1
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # So little is left of a file system in memory only if something has tried to fill it.
@@ -47,12 +46,15 @@ class Watch:
         self._caps = caps
         self._session_cpu_left = session_cpu_left
         self._filled = filled
+        self._full_before: set[int] = set()
         self._boxes: dict[int, int] = {}
         self._cpu: dict[int, float] = {}
         self._group = asyncio.TaskGroup()
         self._looking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        # An earlier rehearsal may have filled a place that this one has come to clear.
+        self._full_before = {place.fd async for place, _ in self._full_places()}
         await self._group.__aenter__()
         self._looking = self._group.create_task(self._look_repeatedly())
         return self
@@ -96,7 +98,7 @@ class Watch:
 
     async def _look_repeatedly(self) -> None:
         while self.exceeded is None:
-            await asyncio.sleep(_INTERVAL_SECONDS)
+            await asyncio.sleep(self._caps.interval_seconds)
             self._note(await self._what_is_full() or self._what_is_used_up())
 
     def _note(self, cap: Cap | None) -> None:
@@ -108,6 +110,12 @@ class Watch:
                 os.kill(first, signal.SIGKILL)
 
     async def _what_is_full(self) -> Cap | None:
+        """What this rehearsal has filled; a place that was full before counts once it was not."""
+        full = {place.fd: cap async for place, cap in self._full_places()}
+        self._full_before &= full.keys()
+        return next((cap for fd, cap in full.items() if fd not in self._full_before), None)
+
+    async def _full_places(self) -> AsyncIterator[tuple[Filled, Cap]]:
         for place in self._filled:
             if place.used is not None:
                 used_bytes, used_files = await place.used()
@@ -117,10 +125,9 @@ class Watch:
                 found = os.fstatvfs(place.fd)
                 left_bytes, left_files = found.f_bavail * found.f_frsize, found.f_favail
             if left_bytes < _LEAST_BYTES:
-                return place.bytes
-            if left_files < _LEAST_FILES:
-                return place.files
-        return None
+                yield place, place.bytes
+            elif left_files < _LEAST_FILES:
+                yield place, place.files
 
     def _what_is_used_up(self) -> Cap | None:
         used: list[_Usage] = []

@@ -106,11 +106,13 @@ class Box:
         view: View,
         lines: Lines,
         seconds: float,
-        further: Sequence[tuple[str, str]] = (),
+        further: Sequence[tuple[str, str | None]] = (),
         lent: Lent | None = None,
         mounts: Sequence[Mount] = (),
     ) -> Generator[Launch]:
         """How to start a command that may take so long, with `further` variables and `mounts`.
+
+        A further variable takes the place of the box's own; without a value, it is not set.
 
         What is `lent` folders runs over an overlay of the workspace: it moves nothing that others
         see, and leaves no covers there.
@@ -160,12 +162,13 @@ class Box:
         view: View,
         sources: Mapping[str, int],
         copies: Mapping[str, int],
-        further: Sequence[tuple[str, str]],
+        further: Sequence[tuple[str, str | None]],
         lent: Lent | None,
         mounts: Sequence[Mount],
     ) -> bytes:
         path = path_for(stage, self.root, self.search_path)
-        variables = [*environment(path), *further]
+        told = dict([*environment(path), *further])
+        variables = [(name, value) for name, value in told.items() if value is not None]
         words = arguments(
             stage.profile, view, sources, copies, variables, self._toolchains, lent, mounts
         )

@@ -170,10 +170,11 @@ def arguments(
     told += [*_passing("/dev/shm"), "--remount-ro", "/dev"]  # noqa: S108
     told += [*_temporary(lent), "--symlink", TEMPORARY, "/var/tmp"]  # noqa: S108
     told += ["--ro-bind-data", str(held[HOSTS]), HOSTS]
-    for folder in toolchains:
-        told += ["--ro-bind", folder, folder]
+    # A toolchain may lie in a folder that is mounted.
     for mount in mounts:
         told += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
+    for folder in toolchains:
+        told += ["--ro-bind", folder, folder]
     told += _workspace(view, held, copies, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108

@@ -1,0 +1,148 @@
+"""A program of the person in a draft: `handrail draft` starts it, and asks about its sum."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handrail.app.agent_line import AgentLine, Order, open_line
+from handrail.app.proposals import Proposal, Proposals
+from handrail.app.terminal_relay import TerminalRelay
+from handrail.core.errors import BadInput, CommandExecutionError
+from handrail.core.execution import Status
+from handrail.executors.agents.profiles import AgentProfile, profile_for
+from handrail.executors.agents.programs import find_program
+from handrail.executors.processes.pipes import Streams
+from handrail.policy.network.hosts import validate_host
+
+_FROM_TERMINAL = ("TERM", "COLORTERM", "TERM_PROGRAM")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEnd:
+    """How the program ended: `changed` counts the files of its step, if it has made one."""
+
+    exit_code: int
+    step: int | None
+    changed: int
+    notes: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftProgram:
+    """A program with its arguments, to run over the draft of a session."""
+
+    words: tuple[str, ...]
+    workspace: str
+    session_id: str
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def profile(self) -> AgentProfile:
+        return profile_for(self.words[0])
+
+    def order(self, shell: Mapping[str, str], *, terminal: bool) -> Order:
+        """What the client is told.
+
+        Raises:
+            CommandExecutionError: There is no such program.
+        """
+        name, *arguments = self.words
+        profile = self.profile
+        passed = {key: shell[key] for key in _FROM_TERMINAL if terminal and key in shell}
+        return Order(
+            session_id=self.session_id,
+            call_id=f"run-{secrets.token_hex(8)}",
+            name=name,
+            program=find_program(name, shell.get("PATH", os.defpath), self.workspace),
+            arguments=tuple(arguments),
+            variables={**passed, **profile.environment(shell)},
+            folder=_folder_in(self.workspace),
+            hosts=(*profile.servers(shell), *self.hosts),
+            terminal=terminal,
+        )
+
+    async def run(
+        self, socket: Path, order: Order, proposals: Proposals, relay: TerminalRelay | None
+    ) -> ProgramEnd:
+        """Run it by the client that listens at the socket; hosts are asked about as calls.
+
+        Raises:
+            CommandExecutionError: It could not be started, or the client ended before it.
+        """
+        streams = Streams(0, 1, 2) if relay is None else relay.streams
+        line = await AgentLine.over(await asyncio.to_thread(open_line, socket, order, streams))
+        if relay is not None:
+            relay.close_program_side()
+        end: dict[str, Any] | None = None
+        async with asyncio.TaskGroup() as group:
+            questions: list[asyncio.Task[None]] = []
+            while (message := await line.receive()) is not None:
+                if message["event"] != "host":
+                    end = message
+                    break
+                asking = self._ask(message["host"], line, proposals)
+                questions.append(group.create_task(asking))
+            for question in questions:
+                question.cancel()
+        line.close()
+        return _read_end(end)
+
+    async def _ask(self, host: str, line: AgentLine, proposals: Proposals) -> None:
+        params = {"program": self.profile.title, "host": host}
+        call_id = f"reach-{secrets.token_hex(8)}"
+        call = await proposals.propose(Proposal("reach_host", params, call_id))
+        may = call["status"] == Status.COMPLETED
+        why_not = "" if may else str(call["error"] or "a person has refused it")
+        trusted = may and bool(call["result"]["trusted"])
+        await line.send(host=host, why_not=why_not, trusted=trusted)
+
+
+async def ask_about_sum(proposals: Proposals) -> dict[str, Any]:
+    """Put the sum of the session's draft to the person; the call that applies it, at its end."""
+    call_id = f"apply-{secrets.token_hex(8)}"
+    return await proposals.propose(Proposal("apply_draft", {}, call_id))
+
+
+def check_hosts(hosts: Sequence[str]) -> None:
+    """Check hosts that the person allows.
+
+    Raises:
+        BadInput: One is not a host with its port.
+    """
+    for host in hosts:
+        if findings := validate_host(host, exact=True):
+            raise BadInput(f"--allow: {findings[0].reason}")
+
+
+def session_for(words: Sequence[str]) -> str:
+    """A name for a new session in which a program runs."""
+    title = "".join(letter for letter in Path(words[0]).name if letter.isalnum())
+    return f"draft-{title or 'program'}-{secrets.token_hex(4)}"
+
+
+def _read_end(told: dict[str, Any] | None) -> ProgramEnd:
+    if told is None:
+        raise CommandExecutionError(
+            "the client ended before the program; what the program changed until then is kept in "
+            "the draft if the client could end in good order"
+        )
+    if told["event"] == "failed":
+        raise CommandExecutionError(told["error"])
+    return ProgramEnd(
+        told["exit_code"],
+        told["step"],
+        told["changed"],
+        tuple(told["notes"]),
+        tuple(told["hosts"]),
+    )
+
+
+def _folder_in(workspace: str) -> str:
+    """Where the person is in the workspace; its root if they are elsewhere."""
+    here = Path.cwd()
+    return os.path.relpath(here, workspace) if here.is_relative_to(workspace) else "."

@@ -1,0 +1,1 @@
+"""Running other people's agents and programs over a draft."""
