@@ -59,7 +59,7 @@ lock: $(VENV)/dev.stamp ## Pin the newest versions, with hashes
 	@scripts/lock
 
 clean: ## Remove everything that make made
-	rm -rf $(VENV) web/node_modules src/handrail/server/console/built dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules tests/claude/node_modules src/handrail/server/console/built dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.toml scripts/setup
@@ -69,6 +69,6 @@ $(VENV)/run.stamp: requirements/bootstrap.lock requirements/run.lock pyproject.t
 $(VENV)/memory.stamp: requirements/bootstrap.lock requirements/memory.lock requirements/weights.lock pyproject.toml scripts/setup
 	@scripts/setup memory
 
-$(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock requirements/weights.lock pyproject.toml scripts/setup
+$(VENV)/dev.stamp: requirements/bootstrap.lock requirements/dev.lock requirements/weights.lock tests/claude/package-lock.json pyproject.toml scripts/setup
 	@scripts/system-packages dev
 	@scripts/setup dev

@@ -131,6 +131,41 @@ async def test_a_connection_waits_until_a_person_has_answered(up: Rig) -> None:
     assert "It changed nothing in the workspace." in said
 
 
+@pytest.mark.behaviour("draft.program.killed")
+async def test_what_a_program_changed_is_kept_when_the_client_is_killed(rig: Rig) -> None:
+    (rig.workspace / ".env").write_text("SECRET=1\n")
+    run("git init -q; git add .env; git config user.name a; git config user.email b", rig.workspace)
+    run("git commit -qm first; mkdir d", rig.workspace)
+    rig.start_server()
+    client = rig.start_client()
+    script = "echo one > a.txt; git add a.txt; git commit -qm second; echo ready; sleep 300"
+    process = start(rig, "--session", "killed", "--", "bash", "-c", script)
+    await asyncio.to_thread(_read_until, process, "ready")
+
+    rig.kill(client)
+    said = await finish(process)
+    rig.start_client()
+
+    assert "the client ended before the program" in said
+    words = ("bash", "-c", "git log --format=%s; git status --short; cat a.txt")
+    process = start(rig, "--session", "killed", "--", *words)
+    said = await finish(process)
+    assert said.partition("\n")[2].startswith("second\nfirst\none\n")
+    answer, card = await asyncio.gather(
+        rig.call("apply_draft", {}, "apply", session_id="killed"), rig.answer(YES)
+    )
+    assert answer["status"] == "completed"
+    assert "+one" in card.evidence
+    assert run("git log --format=%s; git status --short", rig.workspace) == "second\nfirst\n"
+
+
+def _read_until(process: Forged, word: str) -> None:
+    for line in process.stdout:
+        if word in line:
+            return
+    raise AssertionError(f"it ended without {word!r}")
+
+
 @pytest.mark.behaviour("draft.program.terminal")
 async def test_an_interactive_program_has_a_terminal_of_its_own(up: Rig) -> None:
     environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}

@@ -128,8 +128,8 @@ def session_for(words: Sequence[str]) -> str:
 def _read_end(told: dict[str, Any] | None) -> ProgramEnd:
     if told is None:
         raise CommandExecutionError(
-            "the client ended before the program; what the program changed until then is kept in "
-            "the draft if the client could end in good order"
+            "the client ended before the program; what the program had changed is in the draft "
+            "when the client runs again"
         )
     if told["event"] == "failed":
         raise CommandExecutionError(told["error"])

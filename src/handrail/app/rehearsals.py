@@ -94,4 +94,5 @@ async def _drafts_for(ground: Ground, parts: DraftParts) -> ClientDrafts | NoDra
     if (why_not := await prove_drafts(parts.maker, ground.drafts)) is not None:
         log.info("drafts.off", reason=why_not)
         return NoDrafts(why_not)
+    await drafts.recover()
     return drafts

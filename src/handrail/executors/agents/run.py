@@ -21,6 +21,7 @@ from handrail.executors.agents.programs import Program
 from handrail.executors.agents.settings import AgentHome, SettingsChanges
 from handrail.executors.commands.context import ExecutionContext
 from handrail.executors.drafts.draft import Draft
+from handrail.executors.drafts.programs import run_program
 from handrail.executors.network.proxy import Limits
 from handrail.executors.network.way_out import Further
 from handrail.executors.processes.pipes import Streams
@@ -86,7 +87,7 @@ async def run_agent(
         CommandExecutionError: It cannot be started here.
     """
     run = _Run(draft, command, ask, stop)
-    step = await draft.run_program(run.start, call, command.title, run.describe)
+    step = await run_program(draft, run.start, call, command.title, run.describe)
     return AgentEnd(run.exit_code, step, run.traffic, run.settings)
 
 

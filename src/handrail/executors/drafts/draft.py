@@ -18,13 +18,13 @@ from handrail.executors.drafts.bases import keep_bases
 from handrail.executors.drafts.layers import DraftLayers
 from handrail.executors.drafts.parts import DraftParts, Ran
 from handrail.executors.files.filesystem import FileSystemExecutor
-from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps, machine_bytes
+from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS, Reading, read_effects
 from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
 from handrail.executors.rehearsal.overlay import Layers
 from handrail.executors.rehearsal.probe import Proof
-from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser, Work
+from handrail.executors.rehearsal.rehearser import Rehearsal, Rehearser
 from handrail.executors.rehearsal.session import Stand, remove_folder
 from handrail.executors.rehearsal.telling import read_git, tell
 from handrail.executors.rehearsal.way import LISTED
@@ -32,14 +32,6 @@ from handrail.executors.rehearsal.way import LISTED
 # Steps of one draft, and how much their files may take up together.
 MOST_STEPS = 500
 MOST_BYTES = 2 << 30
-# A program that a person has started may compute for as long as it takes.
-PROGRAM_CAPS = Caps(
-    changed_bytes=MOST_BYTES,
-    memory_bytes=machine_bytes() * 3 // 4,
-    cpu_seconds=float("inf"),
-    session_cpu_seconds=float("inf"),
-    interval_seconds=2.0,
-)
 A_MOMENT = 2 * CLOCK_SLACK_NS / 1e9
 _FULL = (
     f"the draft has {MOST_STEPS} steps, the most that one may have; have a person decide about it"
@@ -63,9 +55,9 @@ class Draft:
         self.layers = DraftLayers(folder)
         self.folder = folder
         self.parts = parts
-        self._rehearser = self._make_rehearser("run", DEFAULT_CAPS)
-        # Made when it is needed: few drafts have one.
-        self._programs: Rehearser | None = None
+        self._rehearser = self.make_rehearser("run", DEFAULT_CAPS)
+        # Few drafts have one: see programs.py.
+        self.programs: Rehearser | None = None
         self._git = GitEffectsReader(parts.box, folder / "git", self.layers.lowers)
         self._views = 0
         self._count = 0
@@ -80,44 +72,12 @@ class Draft:
         """Run stages over the layers; with a network they are run only once."""
         rehearse = self._rehearser.rehearse
         if with_network:
-            await self._check_room()
+            await self.check_room()
             # It cannot be run again where a file was changed in the moment before it.
             await asyncio.sleep(A_MOMENT)
             ran = await rehearse(stages, timeout_seconds=seconds, with_remotes=True)
-            return await self._read(ran, follows_remotes=True)
+            return await self.read_effects(ran, follows_remotes=True)
         return await self._settled(lambda: rehearse(stages, timeout_seconds=seconds))
-
-    async def run_program(
-        self,
-        work: Work,
-        call: CallRef,
-        title: str,
-        describe: Callable[[DraftStep], DraftStep],
-    ) -> DraftStep | None:
-        """Run a program that a person has started; None if it has changed nothing.
-
-        It is not run again. So what it has changed is kept as a step, also where it met a limit,
-        where it cannot be applied, and where others have changed the same files meanwhile.
-        """
-        async with self.turn:
-            await self._check_room()
-            if self._programs is None:
-                self._programs = self._make_rehearser("program", PROGRAM_CAPS)
-            ran = await self._read(await self._programs.run(work), caps=PROGRAM_CAPS)
-            told = ran.rehearsed
-            try:
-                if told.effects.is_empty and told.is_complete:
-                    return None
-                step = replace(
-                    self._next_step(told, call, title),
-                    notes=() if told.is_complete else (told.ended_by,),
-                    uncertain=told.effects.stale,
-                    is_whole=not told.effects.refusals,
-                )
-                await self._keep(ran, describe(step))
-            finally:
-                await ran.close()
-        return self.layers.steps[-1]
 
     async def change(self, work: Callable[[FileSystemExecutor], Awaitable[None]]) -> Ran:
         """Have `work` change files over the layers."""
@@ -142,13 +102,13 @@ class Draft:
 
     async def _settled(self, once: Callable[[], Awaitable[Rehearsal]]) -> Ran:
         """What a call does; once more if others have changed the same files meanwhile."""
-        await self._check_room()
-        ran = await self._read(await once())
+        await self.check_room()
+        ran = await self.read_effects(await once())
         if ran.rehearsed.effects.stale:
             await ran.close()
             # A change of this moment could not be told from one during the next run.
             await asyncio.sleep(A_MOMENT)
-            ran = await self._read(await once())
+            ran = await self.read_effects(await once())
         return ran
 
     async def seal(
@@ -170,13 +130,13 @@ class Draft:
                 raise CommandExecutionError(f"nothing was kept in the draft: {told.ended_by}")
             if told.effects.is_empty and not merged:
                 return None
-            step = replace(self._next_step(told, call, title), merged=merged)
-            await self._keep(ran, step)
+            step = replace(self.next_step(told, call, title), merged=merged)
+            await self.keep(ran, step)
         finally:
             await ran.close()
         return step
 
-    def _next_step(self, told: Rehearsed, call: CallRef, title: str) -> DraftStep:
+    def next_step(self, told: Rehearsed, call: CallRef, title: str) -> DraftStep:
         return DraftStep(
             number=self.layers.last + 1,
             call=call.tool_id,
@@ -187,7 +147,7 @@ class Draft:
             exit_code=told.outcome.exit_code,
         )
 
-    async def _keep(self, ran: Ran, step: DraftStep) -> None:
+    async def keep(self, ran: Ran, step: DraftStep) -> None:
         stand, changes = ran.rehearsal.stand, ran.rehearsed.effects.changes
         await asyncio.to_thread(keep_bases, self.layers, self.parts.box.root, changes)
         if stand.closing is not None:
@@ -271,14 +231,14 @@ class Draft:
 
     async def _close_rehearsers(self) -> None:
         await self._rehearser.close()
-        if self._programs is not None:
-            await self._programs.close()
+        if self.programs is not None:
+            await self.programs.close()
 
     def _clean(self) -> None:
         if self._views == 0:
             self.layers.clean()
 
-    async def _check_room(self) -> None:
+    async def check_room(self) -> None:
         await self._make_room(self)
         if len(self.layers.steps) >= MOST_STEPS:
             raise CommandExecutionError(_FULL)
@@ -291,9 +251,10 @@ class Draft:
         if sum(sizes) >= MOST_BYTES:
             raise CommandExecutionError(_TOO_LARGE)
 
-    def _make_rehearser(self, name: str, caps: Caps) -> Rehearser:
+    def make_rehearser(self, name: str, caps: Caps, *, is_new: bool = True) -> Rehearser:
         parts, folder = self.parts, self.folder / name
-        remove_folder(str(folder))
+        if is_new:
+            remove_folder(str(folder))
         proof = Proof(holds=parts.proof.holds, why_not=parts.proof.why_not, in_memory=False)
         return Rehearser(
             parts.executor,
@@ -306,8 +267,8 @@ class Draft:
             layers=self.layers.lowers,
         )
 
-    async def _read(
-        self, rehearsal: Rehearsal, *, follows_remotes: bool = False, caps: Caps = DEFAULT_CAPS
+    async def read_effects(
+        self, rehearsal: Rehearsal, caps: Caps = DEFAULT_CAPS, *, follows_remotes: bool = False
     ) -> Ran:
         self._stands = [*(one for one in self._stands if one.is_kept), rehearsal.stand]
         try:

@@ -7,12 +7,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import structlog
+
 from handrail.core.draft import DraftStep, DraftSum, DraftWork
-from handrail.core.errors import CommandExecutionError, PathValidationError, StaleFileError
+from handrail.core.errors import (
+    CommandExecutionError,
+    HandrailError,
+    PathValidationError,
+    StaleFileError,
+)
 from handrail.core.rehearsal import CallRef, Contents, T
 from handrail.executors.drafts.draft import A_MOMENT, Draft
 from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.parts import DraftParts
+from handrail.executors.drafts.program_note import ProgramNote, folders_with_notes
+from handrail.executors.drafts.programs import recover_program
 from handrail.executors.drafts.summing import Summed, sum_up
 from handrail.executors.drafts.work import (
     DraftCommands,
@@ -24,6 +33,8 @@ from handrail.executors.drafts.work import (
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.rehearsal.apply import apply
 from handrail.executors.rehearsal.git_reading import GitEffectsReader
+
+log = structlog.get_logger(__name__)
 
 _SESSION, _APPLYING = "session.json", "applying.json"
 # Each has a /tmp in memory, and caches on disk.
@@ -98,6 +109,17 @@ class ClientDrafts:
         """Whether a call is a step of a draft that is kept here."""
         steps = self._base.glob("*/steps/*/step.json")
         return any(json.loads(step.read_bytes())["call"] == tool_id for step in steps)
+
+    async def recover(self) -> None:
+        """Keep what programs had changed when an earlier client was killed."""
+        for folder in folders_with_notes(self._base):
+            note = ProgramNote.find(folder)
+            if note is None:
+                continue
+            try:
+                await recover_program(self._open(note.session_id))
+            except (OSError, HandrailError) as error:
+                log.warning("draft.program-lost", session=note.session_id, error=str(error))
 
     async def close(self) -> None:
         """End what runs in drafts; their steps stay."""

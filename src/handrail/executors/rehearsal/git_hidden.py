@@ -2,13 +2,13 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
 from handrail.core.errors import PathValidationError
 from handrail.executors.rehearsal.way import Way
 from handrail.executors.repository.index import MOST_BYTES, GitIndex
-from handrail.executors.repository.overlooked import by_index, overlooking
+from handrail.executors.repository.overlooked import Overlooking, by_index, overlooking
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -21,12 +21,21 @@ class OverlookedFiles:
 
     def flag(self, view_fd: int, hidden: Iterable[str]) -> None:
         """Have each repository in a view of the workspace overlook the `hidden` paths in it."""
+        for index, found in self._find(view_fd, hidden):
+            with suppress(OSError):
+                _write(view_fd, index, found.content)
+                self._flagged[index] = found.names
+
+    def assume(self, lower_fd: int, hidden: Iterable[str]) -> None:
+        """Take it that a rehearsal over this workspace has flagged them, which was interrupted."""
+        self._flagged = {index: found.names for index, found in self._find(lower_fd, hidden)}
+
+    def _find(self, root_fd: int, hidden: Iterable[str]) -> Iterator[tuple[str, Overlooking]]:
         for index, names in by_index(hidden).items():
             with suppress(OSError, ValueError, PathValidationError):
-                found = overlooking(_read(view_fd, index), names)
+                found = overlooking(_read(root_fd, index), names)
                 if found is not None:
-                    _write(view_fd, index, found.content)
-                    self._flagged[index] = found.names
+                    yield index, found
 
     def unflag(self, upper_fd: int, lower_fd: int) -> bool:
         """Take the flags out of what a rehearsal has left in its upper layer; False if some stay.

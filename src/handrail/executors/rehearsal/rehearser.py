@@ -29,7 +29,7 @@ from handrail.executors.rehearsal.usage import used_in
 from handrail.executors.rehearsal.watch import Filled, Watch
 from handrail.executors.rehearsal.way import LISTED
 from handrail.executors.sandbox.box import Box
-from handrail.executors.sandbox.bubblewrap import View
+from handrail.executors.sandbox.bubblewrap import GitAccess, View
 
 # What every program says of a file whose owner or group is not known in the overlay.
 _FOREIGN = b"Value too large for defined data type"
@@ -178,6 +178,30 @@ class Rehearser:
             stand,
         )
 
+    async def recover(self, name: str, began_ns: int) -> Rehearsal:
+        """What a rehearsal had changed when its client was killed; `name` is that of its stand.
+
+        Raises:
+            OSError: Nothing is left of it.
+        """
+        stand = self._session.reopen(name)
+        view = await self._box.look(GitAccess.ALL)
+        self._remove_covers(stand, [*view.missing, *view.hidden])
+        is_plain = await asyncio.to_thread(self._unflag_hidden, view.hidden_in("."), stand)
+        return Rehearsal(
+            CommandOutcome(b"", b"", Ending.KILLED, None, 0.0),
+            began_ns,
+            exceeded=None,
+            hosts=(),
+            left_running=False,
+            met_foreign=False,
+            dropped=(),
+            hidden=view.hidden_in("."),
+            outside=(),
+            is_marked=not is_plain,
+            stand=stand,
+        )
+
     async def change(self, work: Callable[[int], Awaitable[None]]) -> Rehearsal:
         """Have `work` change files through a descriptor of an overlay, without a command.
 
@@ -223,6 +247,15 @@ class Rehearser:
         )
         temporary = Filled(session.temporary_fd, Cap.TEMPORARY, Cap.TEMPORARY)
         return Watch(self._caps, self._cpu_left, (changed, temporary))
+
+    def _unflag_hidden(self, hidden: Sequence[str], stand: Stand) -> bool:
+        overlooked = OverlookedFiles()
+        lower = os.open(self._box.root, LISTED)
+        try:
+            overlooked.assume(lower, hidden)
+        finally:
+            os.close(lower)
+        return self._unflag(overlooked, stand)
 
     def _unflag(self, overlooked: OverlookedFiles, stand: Stand) -> bool:
         lower = os.open(self._box.root, LISTED)

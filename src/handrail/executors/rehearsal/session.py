@@ -32,8 +32,8 @@ class Stand:
     """An overlay that is mounted for one rehearsal.
 
     `view` is where the maker has it, `view_fd` leads to it from here. `name` is that of its layers
-    among the session's, of which `layers_fd` is the folder. `folder` is the path of its layers,
-    which only the maker can go if they are in memory.
+    among the session's, of which `layers_fd` is the folder. Only the maker can go the path of its
+    layers, `folder`, if they are in memory.
     """
 
     def __init__(self, name: str, folder: str, view: str, view_fd: int, layers_fd: int):
@@ -46,7 +46,7 @@ class Stand:
 
     @property
     def upper_name(self) -> str:
-        """Where the upper directory lies below `layers_fd`."""
+        """Below `layers_fd`."""
         return f"{self.name}/{_UPPER}"
 
     @property
@@ -156,6 +156,11 @@ class Session:
         self._running += 1
         return Stand(name, os.path.join(at, name), view, view_fd, os.dup(self.layers_fd))
 
+    def reopen(self, name: str) -> Stand:
+        """The layers of a rehearsal on disk whose client was killed; OSError if they are gone."""
+        at = f"{self.folder}/{_LAYERS}"
+        return Stand(name, f"{at}/{name}", "", -1, os.open(at, _FOLDER))
+
     async def unmount(self, stand: Stand) -> tuple[Dropped, ...]:
         """Take the overlay away and the caches out of what it has changed; these are told."""
         self._running -= 1
@@ -235,9 +240,8 @@ class Session:
         """Mount what the session needs; nothing is left of what an earlier maker has mounted."""
         if self._lock < 0:
             self._lock = lock_folder(self.folder)
-        for fd in (self.layers_fd, self.temporary_fd):
-            if fd >= 0:
-                os.close(fd)
+        for fd in (one for one in (self.layers_fd, self.temporary_fd) if one >= 0):
+            os.close(fd)
         self._scratch, self._waiting = {}, []
         layers, temporary = (os.path.join(self.folder, name) for name in (_LAYERS, _TEMPORARY))
         for path in (layers, temporary):
