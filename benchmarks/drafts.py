@@ -16,29 +16,50 @@ from typing import NamedTuple
 from benchmarks.outcome import Outcome
 from handrail.core.files import Files
 from handrail.core.rehearsal import CallRef
+from handrail.executors.agents.profiles import AgentProfile
+from handrail.executors.agents.programs import find_program
+from handrail.executors.agents.run import AgentCommand, run_agent
 from handrail.executors.commands.executor import CommandExecutor
-from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.drafts import ClientDrafts
+from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.guarded.names import GuardedNames
+from handrail.executors.processes.pipes import Streams
+from handrail.executors.processes.start import start_process
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.undo import UndoStore
 from handrail.executors.rehearsal.undoing import WorkspaceUndo
 from handrail.executors.sandbox.box import Box
 from handrail.executors.sandbox.probe import find_programs, prove
+from handrail.policy.network.hosts import Host
 
 READS = 300
 WRITES = 60
 EARLY, LATE = 10, 200
 _CONTENT = b"a line of an ordinary source file\n" * 90
 _MOST = 1_000_000
-_TARGETS = {"draft-read": 1.2, "draft-write": 1.5, "draft-late-step": 1.15}
+# What an agent's own program does: starts programs, reads, computes and writes, for some seconds.
+_WORK = """
+import hashlib, os, subprocess, sys
+for number in range(60):
+    for name in range(100):
+        with open(f"file-{name}.txt", "w") as file:
+            file.write(f"{number} {name}\\n" * 200)
+    for name in range(100):
+        with open(f"file-{name}.txt", "rb") as file:
+            hashlib.sha256(file.read()).digest()
+    hashlib.sha256(bytes(40_000_000)).digest()
+    subprocess.run(["/bin/sh", "-c", "ls | wc -l"], stdout=subprocess.DEVNULL, check=True)
+"""
+PROGRAM_ROUNDS = 2
+_TARGETS = {"draft-read": 1.2, "draft-write": 1.5, "draft-late-step": 1.15, "draft-program": 1.1}
 NAMES = tuple(_TARGETS)
 
 
 class Bench(NamedTuple):
+    root: str
     drafts: ClientDrafts
     plain: Files
     undo: WorkspaceUndo
@@ -51,7 +72,12 @@ class Bench(NamedTuple):
 
 
 def measure(folder: Path, wanted: Collection[str]) -> Iterator[Outcome]:
-    measured = {"draft-read": _reads, "draft-write": _writes, "draft-late-step": _late_steps}
+    measured = {
+        "draft-read": _reads,
+        "draft-write": _writes,
+        "draft-late-step": _late_steps,
+        "draft-program": _programs,
+    }
     for name in wanted:
         own = folder / name
         own.mkdir()
@@ -104,6 +130,36 @@ async def _late_steps(bench: Bench) -> tuple[float, str]:
     return late / early, f"{late * 1e3:.1f} ms for step {LATE}, {early * 1e3:.1f} ms for {EARLY}"
 
 
+async def _programs(bench: Bench) -> tuple[float, str]:
+    """A program in a draft, started and read to its end, against the same one outside."""
+    words, outside = ("-c", _WORK), bench.root + "-outside"
+    os.mkdir(outside)
+    rounds: list[tuple[float, float]] = []
+    for number in range(PROGRAM_ROUNDS):
+        session = f"program-{number}"
+        nothing = os.open(os.devnull, os.O_RDWR)
+        command = AgentCommand(
+            find_program("python3", "/usr/bin", bench.root),
+            words,
+            AgentProfile("python3"),
+            Streams(nothing, nothing, nothing),
+            {},
+        )
+        call, draft = CallRef(session, "run"), bench.drafts.open(session)
+        in_draft = await _time(run_agent(draft, call, command, _refuse, asyncio.Event()))
+        began = time.perf_counter()
+        streams = Streams(nothing, nothing, nothing)
+        await start_process(["/usr/bin/python3", *words], streams, outside, {}).wait()
+        rounds.append((in_draft, time.perf_counter() - began))
+        os.close(nothing)
+    ours, plain = (min(side) for side in zip(*rounds, strict=True))
+    return ours / plain, f"{ours:.1f} s in a draft, {plain:.1f} s outside"
+
+
+async def _refuse(host: Host) -> str:
+    return f"{host} is not reached in a benchmark"
+
+
 def _against(rounds: list[tuple[float, float]], what: str) -> tuple[float, str]:
     ours, plain = (median(side) for side in zip(*rounds, strict=True))
     return ours / plain, f"{ours * 1e3:.2f} ms to {what}, {plain * 1e3:.2f} ms in the workspace"
@@ -139,7 +195,7 @@ async def _bench(folder: Path) -> AsyncGenerator[Bench | None]:
             parts = DraftParts(executor, box, files, maker, proof, store)
             drafts = ClientDrafts(folder / "drafts", parts, ripgrep)
             try:
-                yield Bench(drafts, files, WorkspaceUndo(files, store))
+                yield Bench(str(root), drafts, files, WorkspaceUndo(files, store))
             finally:
                 await drafts.close()
     finally:

@@ -189,6 +189,30 @@ async def test_an_interactive_program_has_a_terminal_of_its_own(up: Rig) -> None
     assert (up.workspace / "a.txt").read_text().startswith("42 ")
 
 
+@pytest.mark.behaviour("draft.program.host")
+async def test_a_host_is_decided_about_in_the_terminal_that_the_program_has(up: Rig) -> None:
+    environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}
+    connect = (
+        "exec 3<>/dev/tcp/127.0.0.1/3128;"
+        r" printf 'CONNECT nothing.invalid:443 HTTP/1.1\r\n\r\n' >&3; head -1 <&3; echo gone on"
+    )
+
+    def sit_there() -> int:
+        words = ("draft", "--", "bash", "--norc", "--noprofile")
+        with Terminal(*words, cwd=up.workspace, env=environment) as terminal:
+            terminal.expect("bash-")
+            terminal.type(f"{connect}\r")
+            terminal.expect("Let bash connect to nothing.invalid:443")
+            terminal.type("a", after_seconds=2)
+            terminal.expect("could not be resolved")
+            terminal.expect("gone on")
+            terminal.type("exit\r")
+            terminal.expect("It changed nothing")
+            return terminal.wait()
+
+    assert await asyncio.to_thread(sit_there) == 0
+
+
 @pytest.mark.behaviour("draft.program.words")
 async def test_what_cannot_be_started_is_said_in_a_sentence(up: Rig) -> None:
     said = await finish(start(up, "--", "no-such-program"))

@@ -18,7 +18,6 @@ from handrail.core.rehearsal import CallRef
 from handrail.executors.agents.profiles import profile_for
 from handrail.executors.agents.run import AgentCommand, AgentEnd, run_agent
 from handrail.executors.drafts.drafts import ClientDrafts
-from handrail.executors.network.proxy import Answer
 from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import Host
 
@@ -106,7 +105,7 @@ class _Run:
         self._order = order
         self._streams = streams
         self._talk = talk
-        self._answers: dict[str, asyncio.Future[Answer]] = {}
+        self._answers: dict[str, asyncio.Future[str]] = {}
 
     async def until(self, drafts: ClientDrafts, stop: asyncio.Event) -> AgentEnd:
         """Run the program to its end, or until it is stopped or its command has gone."""
@@ -139,8 +138,8 @@ class _Run:
             raise outcome
         return outcome
 
-    async def _ask(self, host: Host) -> Answer:
-        answer = asyncio.get_running_loop().create_future()
+    async def _ask(self, host: Host) -> str:
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._answers[str(host)] = answer
         await self._talk.send(event="host", host=str(host))
         return await answer
@@ -149,8 +148,7 @@ class _Run:
         while (message := await self._talk.receive()) is not None:
             answer = self._answers.pop(str(message.get("host")), None)
             if answer is not None and not answer.done():
-                why_not, is_trusted = str(message["why_not"]), bool(message["trusted"])
-                answer.set_result(Answer(why_not, is_trusted))
+                answer.set_result(str(message["why_not"]))
         gone.set()
 
 

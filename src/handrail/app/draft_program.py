@@ -98,8 +98,7 @@ class DraftProgram:
         call = await proposals.propose(Proposal("reach_host", params, call_id))
         may = call["status"] == Status.COMPLETED
         why_not = "" if may else str(call["error"] or "a person has refused it")
-        trusted = may and bool(call["result"]["trusted"])
-        await line.send(host=host, why_not=why_not, trusted=trusted)
+        await line.send(host=host, why_not=why_not)
 
 
 async def ask_about_sum(proposals: Proposals) -> dict[str, Any]:

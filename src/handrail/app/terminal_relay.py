@@ -23,6 +23,10 @@ from handrail.executors.processes.pipes import Streams
 _PIECE_BYTES = 1 << 16
 _SIZE_BYTES = 8
 _ALTERNATE, _MAIN, _CLEAR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[H\x1b[2J"
+# Soft reset, palette, mouse and paste modes: no program may decide how a card looks.
+_SANE = b"\x1b[!p\x1b(B\x0f\x1b]104\x07\x1b]110\x07\x1b]111\x07" + b"".join(
+    b"\x1b[?%dl" % mode for mode in (9, 1000, 1002, 1003, 1004, 1006, 2004)
+)
 _PAUSE, _GO_ON, _END = b"p", b"g", b"e"
 
 
@@ -35,6 +39,8 @@ class TerminalRelay:
         self._input, self._output = sys.stdin.fileno(), sys.stdout.fileno()
         self._usual = termios.tcgetattr(self._input)
         self._is_alternate = False
+        self._typed = b""
+        os.set_blocking(self._ours, False)
         self._thread = Thread(target=self._relay, name="terminal", daemon=True)
 
     @classmethod
@@ -82,25 +88,27 @@ class TerminalRelay:
         try:
             waiting = [self._ours, self._input, self._orders]
             while True:
-                ready, _, _ = select.select(waiting, [], [])
-                if self._orders in ready and os.read(self._orders, 1) == _END:
-                    break
-                if self._orders in ready:
-                    self._pause()
-                elif self._ours in ready and not self._show():
+                unsent = [self._ours] if self._typed and self._ours in waiting else []
+                ready, free, _ = select.select(waiting, unsent, [])
+                if free:
+                    self._pass_on()
+                if self._ours in ready and not self._show():
                     waiting.remove(self._ours)
-                elif self._input in ready and not self._type():
+                if self._input in ready and not self._type():
                     waiting.remove(self._input)
+                if self._orders in ready:
+                    if os.read(self._orders, 1) == _END:
+                        break
+                    self._pause()
             while self._show():
                 pass
-            if self._is_alternate:
-                self._print(_MAIN)
+            self._print((_MAIN if self._is_alternate else b"") + _SANE)
         finally:
             self._be_usual()
 
     def _pause(self) -> None:
         self._be_usual()
-        self._print(_ALTERNATE + _CLEAR)
+        self._print(_ALTERNATE + _SANE + _CLEAR)
         self._obeyed.set()
         os.read(self._orders, 1)
         self._print(_ALTERNATE if self._is_alternate else _MAIN)
@@ -112,7 +120,7 @@ class TerminalRelay:
             termios.tcsetattr(self._input, termios.TCSADRAIN, self._usual)
 
     def _show(self) -> bool:
-        """Print what the program has printed; False once no program has the terminal any more."""
+        """Print what the program has printed; False once there is no more."""
         try:
             data = os.read(self._ours, _PIECE_BYTES)
         except OSError:
@@ -125,9 +133,18 @@ class TerminalRelay:
 
     def _type(self) -> bool:
         data = os.read(self._input, _PIECE_BYTES)
-        with suppress(OSError):
-            os.write(self._ours, data)
+        self._typed += data
+        self._pass_on()
         return bool(data)
+
+    def _pass_on(self) -> None:
+        """Give the program what was typed, as far as it takes it now."""
+        try:
+            self._typed = self._typed[os.write(self._ours, self._typed) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._typed = b""
 
     def _print(self, data: bytes) -> None:
         with suppress(OSError):

@@ -13,7 +13,6 @@ from handrail.executors.agents.programs import find_program
 from handrail.executors.agents.run import AgentCommand, AgentEnd, run_agent
 from handrail.executors.drafts.draft import A_MOMENT, Draft
 from handrail.executors.drafts.drafts import ClientDrafts
-from handrail.executors.network.proxy import Answer
 from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import Host
 from tests.executors.drafts.conftest import OpenDrafts
@@ -44,9 +43,9 @@ class Bench:
         self.asked: list[str] = []
         self.stop = asyncio.Event()
 
-    async def ask(self, host: Host) -> Answer:
+    async def ask(self, host: Host) -> str:
         self.asked.append(str(host))
-        return Answer("a person has refused it")
+        return "a person has refused it"
 
     async def bash(
         self,
@@ -185,9 +184,9 @@ async def test_settings_that_the_person_has_changed_meanwhile_stay(
     (home / ".agent").mkdir()
     (home / ".agent/login.json").write_text("old")
 
-    async def ask(host: Host) -> Answer:
+    async def ask(host: Host) -> str:
         (home / ".agent/login.json").write_text("persons")
-        return Answer("no")
+        return "no"
 
     await bench.bash(f"echo agents > ~/.agent/login.json; {CONNECT}", profile=AGENT, ask=ask)
 
@@ -208,6 +207,22 @@ async def test_quiet_hosts_are_refused_without_a_question(bench: Bench) -> None:
 
     assert bench.asked == []
     assert "without a question" in bench.said
+
+
+async def test_a_program_cannot_flood_a_person_with_questions(bench: Bench) -> None:
+    async def ask(host: Host) -> str:
+        bench.asked.append(str(host))
+        await asyncio.sleep(1)
+        return "no"
+
+    many = " ".join(
+        "(" + CONNECT.replace("example.test", f"example-{number}.test") + ") &"
+        for number in range(8)
+    )
+    await bench.bash(f"{many} wait", ask=ask)
+
+    assert len(bench.asked) == 5
+    assert "5 other hosts wait for an answer" in bench.said
 
 
 async def test_a_local_port_that_the_person_allows_leads_to_this_machine(bench: Bench) -> None:
@@ -238,10 +253,10 @@ async def test_no_other_local_port_can_be_reached(bench: Bench) -> None:
 
 
 async def test_a_program_that_is_stopped_leaves_a_step(bench: Bench) -> None:
-    async def ask(host: Host) -> Answer:
+    async def ask(host: Host) -> str:
         bench.stop.set()
         await asyncio.sleep(60)
-        return Answer()
+        return ""
 
     end = await bench.bash(f"echo a > a.txt; {CONNECT}; echo b > b.txt", ask=ask)
 
@@ -252,9 +267,9 @@ async def test_a_program_that_is_stopped_leaves_a_step(bench: Bench) -> None:
 async def test_a_file_that_the_person_has_changed_meanwhile_is_a_conflict(bench: Bench) -> None:
     (bench.root / "a.txt").write_text("one\n")
 
-    async def ask(host: Host) -> Answer:
+    async def ask(host: Host) -> str:
         (bench.root / "a.txt").write_text("persons\n")
-        return Answer("no")
+        return "no"
 
     await bench.bash(f"echo agents > a.txt; {CONNECT}", ask=ask)
     summed = await bench.drafts.sum_up(CallRef("session", "apply"), None)

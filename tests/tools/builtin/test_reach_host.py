@@ -1,13 +1,8 @@
-from dataclasses import replace
-
 import pytest
 
 from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.verdict import Plan, Ruling
-from handrail.policy.network.hosts import HostList
-from handrail.policy.network.web_hosts import WebHosts
-from handrail.policy.rulebook.rules import default_rules
 from handrail.policy.security import Scene
 from handrail.testing import FakeHands
 from handrail.tools.builtin.reach_host import ReachHost, ReachHostParams
@@ -37,7 +32,7 @@ def test_a_draft_holds_no_connection_so_the_person_is_asked_there_too() -> None:
 @pytest.mark.parametrize(
     ("host", "why"),
     [
-        ("github.com", "must name its port"),
+        ("github.com", "must name one host and its port"),
         ("127.0.0.1:80", "private network"),
         ("localhost:443", "private network"),
         ("metadata.google.internal:80", "private network"),
@@ -61,13 +56,12 @@ def test_a_grant_covers_one_program_and_one_host() -> None:
     assert kinds[0].words == "connections of Claude Code to github.com:443"
 
 
-async def test_the_result_says_whether_the_host_may_be_in_a_private_network() -> None:
-    hosts = WebHosts(trusted=HostList.read(["model.lan:8080"]))
-    scene = Scene("/home/ada/project", rules=replace(default_rules(), web=hosts))
-    trusted = await TOOL.execute(wanted("model.lan:8080"), scene, FakeHands({}))
-    public = await TOOL.execute(wanted(), scene, FakeHands({}))
-    assert trusted.fields == {"host": "model.lan:8080", "trusted": True}
-    assert public.fields == {"host": "github.com:443", "trusted": False}
+async def test_the_call_itself_changes_nothing() -> None:
+    hands = FakeHands({"a.txt": b"a"})
+    found = await TOOL.survey(wanted(), SCENE, hands)
+    result = await TOOL.execute(wanted(), SCENE, hands, found.facts)
+    assert result.fields == {"host": "github.com:443"}
+    assert hands.files.files == {"a.txt": b"a"}
 
 
 def test_agents_are_not_told_of_it() -> None:

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 
 from handrail.core.errors import HandrailError
-from handrail.executors.network.proxy import Answer
 from handrail.policy.network.hosts import Host, HostList
 
-AskAbout = Callable[[Host], Awaitable[Answer]]
+# A program can make up names without end, and a person reads them one by one.
+_MOST_OPEN = 5
+AskAbout = Callable[[Host], Awaitable[str]]
 Start = Callable[[Coroutine[object, object, None]], asyncio.Task[None]]
 
 
@@ -22,13 +23,15 @@ class HostQuestions:
         self._ask = ask
         self._start = start
         self._asked: dict[Host, asyncio.Task[None]] = {}
-        self._answers: dict[Host, Answer] = {}
+        self._answers: dict[Host, str] = {}
 
-    async def answer(self, host: Host) -> Answer:
-        """The answer for a host; connections to the same one wait together."""
+    async def answer(self, host: Host) -> str:
+        """Why a host may not be reached; connections to the same one wait together."""
         if self._quiet.covers(host):
-            return Answer("its profile refuses this host without a question")
+            return "its profile refuses this host without a question"
         if host not in self._asked:
+            if sum(not asked.done() for asked in self._asked.values()) >= _MOST_OPEN:
+                return f"{_MOST_OPEN} other hosts wait for an answer; try again later"
             self._asked[host] = self._start(self._keep_answer(host))
         await asyncio.shield(self._asked[host])
         return self._answers[host]
@@ -41,4 +44,4 @@ class HostQuestions:
         try:
             self._answers[host] = await self._ask(host)
         except HandrailError as error:
-            self._answers[host] = Answer(f"no answer could be had: {error}")
+            self._answers[host] = f"no answer could be had: {error}"

@@ -46,19 +46,8 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Whether a host that is not listed may be reached: `why_not` is empty if it may.
-
-    A `trusted` one may be in a private network.
-    """
-
-    why_not: str = ""
-    is_trusted: bool = False
-
-
-# Asked about a host that is not listed; the connection waits for the answer.
-Ask = Callable[[Host], Awaitable[Answer]]
+# Why a host that is not listed may not be reached; empty if it may. The connection waits.
+Ask = Callable[[Host], Awaitable[str]]
 
 
 class PolicyProxy:
@@ -89,7 +78,6 @@ class PolicyProxy:
         self._reach = reach
         self._withdrawn = withdrawn
         self._ask = ask
-        self._trusted: set[Host] = set()
         self.record = ProxyRecord()
         self._group = asyncio.TaskGroup()
         self._serving: asyncio.Task[None] | None = None
@@ -180,10 +168,8 @@ class PolicyProxy:
             why = await self._withdrawn(host)
             return Refusal(403, why) if why else None
         if self._ask is not None:
-            answer = await self._ask(host)
-            if answer.is_trusted and not answer.why_not:
-                self._trusted.add(host)
-            return Refusal(403, answer.why_not) if answer.why_not else None
+            why = await self._ask(host)
+            return Refusal(403, why) if why else None
         shown = [str(entry) for entry in self._hosts.entries[:_MOST_HOSTS_NAMED]]
         if more := len(self._hosts.entries) - len(shown):
             shown.append(f"and {more:,} more")
@@ -196,7 +182,7 @@ class PolicyProxy:
         host = request.host
         called = await dial(
             host,
-            may_be_local=host in self._trusted or self._local_hosts.names(host),
+            may_be_local=self._local_hosts.names(host),
             resolve=self._resolve,
             reach_of=self._reach,
             seconds=self._limits.connect_seconds,

@@ -6,11 +6,12 @@ from pydantic import Field
 
 from handrail.core.grant import CallClass
 from handrail.core.hands import Hands
-from handrail.core.risk import Finding, RiskLevel, forbidden
-from handrail.core.tool import Effect, JsonObject, Site, ToolResult
+from handrail.core.risk import Finding, RiskLevel
+from handrail.core.survey import Survey
+from handrail.core.tool import Effect, JsonObject, ToolResult
 from handrail.core.verdict import Plan
 from handrail.core.visible import visible
-from handrail.policy.network.hosts import Host, read_host
+from handrail.policy.network.hosts import Host, read_host, validate_host
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 
@@ -30,18 +31,14 @@ class ReachHost(Tool[ReachHostParams]):
     )
     params = ReachHostParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
-    site: ClassVar[Site] = Site.SERVER
     effect: ClassVar[Effect] = Effect.CHANGE
-    repeatable: ClassVar[bool] = True
+    changes: ClassVar[str] = "nothing here; the program can send this host what it has read"
     is_offered: ClassVar[bool] = False
 
     def pre_validate(self, params: ReachHostParams, scene: Scene) -> list[Finding]:
         host = read_host(params.host)
-        if isinstance(host, Finding):
-            return [host]
-        if host.port is None:
-            return [forbidden("host.spelling", f"{host} must name its port, as in {host}:443")]
-        return scene.rules.web.judge(host)
+        concerns = validate_host(params.host, exact=True)
+        return concerns or (scene.rules.web.judge(host) if isinstance(host, Host) else [])
 
     def plan(self, params: ReachHostParams, scene: Scene) -> Plan:
         host = read_host(params.host)
@@ -60,6 +57,10 @@ class ReachHost(Tool[ReachHostParams]):
         words = f"connections of {visible(params.program)} to {host}"
         return CallClass(f"reach:{params.program}:{host}", words)
 
+    async def survey(self, params: ReachHostParams, scene: Scene, hands: Hands) -> Survey:
+        """Nothing of the machine belongs on the card: the words say it all."""
+        return Survey()
+
     async def execute(
         self,
         params: ReachHostParams,
@@ -67,7 +68,5 @@ class ReachHost(Tool[ReachHostParams]):
         hands: Hands,
         facts: JsonObject | None = None,
     ) -> ToolResult:
-        host = read_host(params.host)
-        trusted = isinstance(host, Host) and scene.rules.web.trusted.covers(host)
         told = f"{visible(params.program)} may connect to {visible(params.host)}"
-        return ToolResult(True, told, {"host": params.host, "trusted": trusted})
+        return ToolResult(True, told, {"host": params.host})
