@@ -119,7 +119,7 @@ class ClientDrafts:
             try:
                 await recover_program(self._open(note.session_id))
             except (OSError, HandrailError) as error:
-                log.warning("draft.program-lost", session=note.session_id, error=str(error))
+                log.warning("drafts.program_lost", session=note.session_id, error=str(error))
 
     async def close(self) -> None:
         """End what runs in drafts; their steps stay."""
