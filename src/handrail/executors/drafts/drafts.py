@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -12,6 +13,8 @@ import structlog
 from handrail.core.draft import DraftStep, DraftSum, DraftWork
 from handrail.core.errors import (
     CommandExecutionError,
+    DraftDamaged,
+    FileOperationError,
     HandrailError,
     PathValidationError,
     StaleFileError,
@@ -22,6 +25,12 @@ from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.program_note import ProgramNote, folders_with_notes
 from handrail.executors.drafts.programs import recover_program
+from handrail.executors.drafts.records import (
+    damage_of,
+    find_drafts,
+    note_session,
+    remove_steps,
+)
 from handrail.executors.drafts.summing import Summed, sum_up
 from handrail.executors.drafts.work import (
     DraftCommands,
@@ -36,10 +45,11 @@ from handrail.executors.rehearsal.git_reading import GitEffectsReader
 
 log = structlog.get_logger(__name__)
 
-_SESSION, _APPLYING = "session.json", "applying.json"
+_APPLYING = "applying.json"
 # Each has a /tmp in memory, and caches on disk.
 _MOST_AWAKE = 8
 _NO_DRAFT = "this session has no draft: nothing was changed in it"
+_NOT_KEPT = "the draft of this session cannot be kept: {}"
 _NOT_SUMMED = "the draft was not summed up for this call; call it again"
 
 
@@ -103,12 +113,17 @@ class ClientDrafts:
         await self._forget(call)
 
     async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
-        return await self._find(session_id).discard(first)
+        try:
+            draft = self._find(session_id)
+        except DraftDamaged:
+            # Nothing runs in a draft that cannot be read.
+            return await asyncio.to_thread(remove_steps, self._folder(session_id), first)
+        return await draft.discard(first)
 
     def holds(self, tool_id: str) -> bool:
         """Whether a call is a step of a draft that is kept here."""
-        steps = self._base.glob("*/steps/*/step.json")
-        return any(json.loads(step.read_bytes())["call"] == tool_id for step in steps)
+        drafts = find_drafts(self._base)
+        return any(step.call == tool_id for draft in drafts for step in draft.steps)
 
     async def recover(self) -> None:
         """Keep what programs had changed when an earlier client was killed."""
@@ -139,7 +154,10 @@ class ClientDrafts:
 
     def _apply(self, call: CallRef, summed: Summed) -> None:
         marker = self._marker(call.session_id)
-        marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
+        try:
+            marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
+        except OSError as error:
+            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
         with summed.opened() as (_, upper):
             apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
 
@@ -148,20 +166,35 @@ class ClientDrafts:
         return self._open(session_id)
 
     def _open(self, session_id: str) -> Draft:
-        """The draft of a session; steps that were applied before a crash leave it now."""
-        if (known := self._drafts.get(session_id)) is not None:
-            return known
+        """The draft of a session, which counts as used.
+
+        Raises:
+            DraftDamaged: It cannot be read.
+            FileOperationError: The disk refuses.
+        """
         folder = self._folder(session_id)
-        folder.mkdir(0o700, exist_ok=True)
-        (folder / _SESSION).write_text(json.dumps(session_id), encoding="utf-8")
+        try:
+            folder.mkdir(0o700, exist_ok=True)
+            note_session(folder, session_id)
+            if session_id not in self._drafts:
+                self._drafts[session_id] = self._read(session_id, folder)
+        except DraftDamaged as error:
+            raise damage_of(session_id, folder, error.message) from error
+        except OSError as error:
+            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
+        return self._drafts[session_id]
+
+    def _read(self, session_id: str, folder: Path) -> Draft:
+        """A draft from disk; steps that were applied before a crash leave it now."""
         draft = Draft(folder, self._parts, self._make_room)
         marker = self._marker(session_id)
         if marker.exists():
-            told = json.loads(marker.read_bytes())
-            if self._parts.store.holds(told["call"]):
-                draft.layers.drop_through(told["number"])
+            with suppress(ValueError):
+                # It is cut off if the crash came before anything was applied.
+                told = json.loads(marker.read_bytes())
+                if self._parts.store.holds(told["call"]):
+                    draft.layers.drop_through(told["number"])
             marker.unlink()
-        self._drafts[session_id] = draft
         return draft
 
     async def _make_room(self, draft: Draft) -> None:
