@@ -122,6 +122,20 @@ class Drafts(Protocol):
         """
         ...
 
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
+        """Draw the effects of the first `steps` of a draft, or of all, and change nothing.
+
+        Files that `sum_up` would merge with the workspace are told as conflicts.
+
+        Raises:
+            CommandExecutionError: There is no draft.
+            DraftDamaged: It cannot be read.
+            StaleFileError: It was changed all the time.
+        """
+        ...
+
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         """Draw the effects that the call has asked for, with the contents of the files.
 
@@ -155,6 +169,11 @@ class NoDrafts:
         raise CommandExecutionError(self._why_not)
 
     async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+        raise CommandExecutionError(self._why_not)
+
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
         raise CommandExecutionError(self._why_not)
 
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:

@@ -25,13 +25,14 @@ from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.program_note import ProgramNote, folders_with_notes
 from handrail.executors.drafts.programs import recover_program
+from handrail.executors.drafts.reading import NO_DRAFT, reading
 from handrail.executors.drafts.records import (
     damage_of,
     find_drafts,
     note_session,
     remove_steps,
 )
-from handrail.executors.drafts.summing import Summed, sum_up
+from handrail.executors.drafts.summing import Summed, last_of, read_sum, tell_sum
 from handrail.executors.drafts.work import (
     DraftCommands,
     DraftFiles,
@@ -48,7 +49,6 @@ log = structlog.get_logger(__name__)
 _APPLYING = "applying.json"
 # Each has a /tmp in memory, and caches on disk.
 _MOST_AWAKE = 8
-_NO_DRAFT = "this session has no draft: nothing was changed in it"
 _NOT_KEPT = "the draft of this session cannot be kept: {}"
 _NOT_SUMMED = "the draft was not summed up for this call; call it again"
 
@@ -84,8 +84,8 @@ class ClientDrafts:
         async with draft.turn:
             known = draft.layers.steps
             if not known:
-                raise CommandExecutionError(_NO_DRAFT)
-            number = _last_of(known, steps) if earlier is None else earlier.number
+                raise CommandExecutionError(NO_DRAFT)
+            number = last_of(known, steps) if earlier is None else earlier.number
             summed = await self._sum_up(draft, number)
             is_whole = number == draft.layers.last
             if is_whole and await merge_clashes(draft, summed.clashes, call):
@@ -93,9 +93,18 @@ class ClientDrafts:
                 summed = await self._sum_up(draft, number)
         await self._forget(call)
         self._sums[call] = summed
-        own = tuple(step for step in known if step.number <= number)
-        why = "; ".join(summed.effects.refusals) or summed.read.why_not
-        return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+        return tell_sum(summed, known)
+
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
+        self._find(session_id)
+
+        def look() -> T:
+            with reading(self._folder(session_id), self._parts.box.root, steps, self._git) as read:
+                return read.summed.draw(lambda contents: draw(read.told, contents))
+
+        return await asyncio.to_thread(look)
 
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         return await asyncio.to_thread(self._get(call).draw, draw)
@@ -145,11 +154,16 @@ class ClientDrafts:
 
     async def _sum_up(self, draft: Draft, number: int) -> Summed:
         root = self._parts.box.root
-        summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+        layers = draft.layers
+
+        def read() -> Summed:
+            return read_sum(layers.fold_through(number), layers.steps, number, root, self._git)
+
+        summed = await asyncio.to_thread(read)
         if summed.effects.stale:
             # A change of this moment could not be told from one during the reading.
             await asyncio.sleep(A_MOMENT)
-            summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+            summed = await asyncio.to_thread(read)
         return summed
 
     def _apply(self, call: CallRef, summed: Summed) -> None:
@@ -207,7 +221,7 @@ class ClientDrafts:
 
     def _find(self, session_id: str) -> Draft:
         if not self._folder(session_id).exists():
-            raise CommandExecutionError(_NO_DRAFT)
+            raise CommandExecutionError(NO_DRAFT)
         return self._open(session_id)
 
     def _folder(self, session_id: str) -> Path:
@@ -224,12 +238,3 @@ class ClientDrafts:
     async def _forget(self, call: CallRef) -> None:
         if (summed := self._sums.pop(call, None)) is not None:
             await asyncio.to_thread(summed.read.discard)
-
-
-def _last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:
-    if wanted is None:
-        return steps[-1].number
-    numbers = [step.number for step in steps if step.number <= wanted]
-    if not numbers:
-        raise CommandExecutionError(f"the draft has no step {wanted} or an earlier one")
-    return numbers[-1]

@@ -15,15 +15,21 @@ from handrail.core.effects import Node
 from handrail.core.errors import DraftDamaged, FileOperationError
 from handrail.core.files import EntryKind
 from handrail.executors.drafts.fold import fold
-from handrail.executors.drafts.records import LAYER, STEPS, read_steps, step_name, write_step
+from handrail.executors.drafts.records import (
+    LAYER,
+    READING,
+    STEPS,
+    first_before,
+    read_steps,
+    step_name,
+    write_step,
+)
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.journal import sync_file_system
 from handrail.executors.rehearsal.nodes import stat_of
 from handrail.executors.rehearsal.way import LISTED, Way
 
 FOLD_AFTER = 16
-# Equal to nothing that a workspace can have.
-_UNKNOWN = Node(EntryKind.OTHER, sha256="unknown")
 _FOLDED, _NEW, _GONE, _BASES = "folded", "new", "gone", "bases"
 
 
@@ -40,6 +46,8 @@ class DraftLayers:
             (folder / name).mkdir(0o700, exist_ok=True)
         self.clean()
         self._empty(_NEW)
+        for left in folder.glob(f"{READING}*"):
+            self._remove(left.name)
         self.steps, trouble = read_steps(folder)
         if trouble:
             raise DraftDamaged(trouble)
@@ -83,13 +91,7 @@ class DraftLayers:
 
     def first_before(self) -> dict[str, Node | None]:
         """What each changed path was in the workspace when the draft changed or merged it."""
-        found: dict[str, Node | None] = {}
-        for step in self.steps:
-            for change in step.changes:
-                was = _UNKNOWN if change.path in step.uncertain else change.before
-                found.setdefault(change.path, was)
-            found |= dict(step.merged)
-        return found
+        return first_before(self.steps)
 
     def keep_base(self, sha256: str, content: bytes) -> None:
         """Keep what a file was in the workspace when the draft changed it first, to merge it."""
@@ -218,6 +220,13 @@ class DraftLayers:
         try:
             for entry in os.listdir(fd):
                 remove(fd, entry)
+        finally:
+            os.close(fd)
+
+    def _remove(self, name: str) -> None:
+        fd = os.open(self._folder, LISTED)
+        try:
+            remove(fd, name)
         finally:
             os.close(fd)
 

@@ -6,19 +6,26 @@ A draft that cannot be read is refused by itself; others are not affected.
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from handrail.core.draft import DraftStep
+from handrail.core.effects import Node
 from handrail.core.errors import DraftDamaged
+from handrail.core.files import EntryKind
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.way import LISTED
 
 VERSION = 1
 LAYER = "layer"
 STEPS = "steps"
+# How the names of folders begin in which a draft is read beside its client.
+READING = "read-"
 _UNREADABLE = "a step of the damaged part"
+# Equal to nothing that a workspace can have.
+_UNKNOWN = Node(EntryKind.OTHER, sha256="unknown")
 _STEP, _SESSION, _NEW = "step.json", "session.json", "session.new"
 
 
@@ -54,6 +61,17 @@ def read_steps(folder: Path) -> tuple[list[DraftStep], str]:
         except DraftDamaged as error:
             return steps, error.message
     return steps, ""
+
+
+def first_before(steps: Iterable[DraftStep]) -> dict[str, Node | None]:
+    """What each path that steps have changed or merged was in the workspace at that time."""
+    found: dict[str, Node | None] = {}
+    for step in steps:
+        for change in step.changes:
+            was = _UNKNOWN if change.path in step.uncertain else change.before
+            found.setdefault(change.path, was)
+        found |= dict(step.merged)
+    return found
 
 
 def note_session(folder: Path, session_id: str) -> None:

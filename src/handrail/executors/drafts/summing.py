@@ -2,13 +2,15 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from handrail.core.draft import DraftStep, DraftSum
 from handrail.core.effects import Effect, Effects, Node
+from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import Contents, T
-from handrail.executors.drafts.layers import DraftLayers
+from handrail.executors.drafts.records import first_before
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import Reading, read_effects
 from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
@@ -60,18 +62,44 @@ class Summed:
             yield lower, upper
 
 
-def sum_up(layers: DraftLayers, number: int, root: str, git: GitEffectsReader) -> Summed:
-    """Read the effects of the steps up to `number`; for a thread.
+def read_sum(
+    layer: str,
+    steps: Sequence[DraftStep],
+    number: int,
+    root: str,
+    git: GitEffectsReader | None,
+    bounds: Reading | None = None,
+) -> Summed:
+    """Read the effects of the steps up to `number`, which are folded in `layer`; for a thread.
 
     Raises:
-        OSError: A layer cannot be read.
+        OSError: The layer cannot be read.
     """
-    layer = layers.fold_through(number)
     with _opened(root) as lower, _opened(layer) as upper:
-        effects = read_effects(lower, upper, Reading(time.time_ns()))
-        is_whole = not (effects.stale or effects.refusals)
-        read = git.read(effects, lower, upper) if is_whole else ReadEffects(effects)
-    return Summed(root, layer, number, read, layers.first_before())
+        effects = read_effects(lower, upper, bounds or Reading(time.time_ns()))
+        is_whole = git is not None and not (effects.stale or effects.refusals)
+        read = git.read(effects, lower, upper) if git and is_whole else ReadEffects(effects)
+    return Summed(root, layer, number, read, first_before(steps))
+
+
+def tell_sum(summed: Summed, known: Sequence[DraftStep]) -> DraftSum:
+    own = tuple(step for step in known if step.number <= summed.number)
+    why = "; ".join(summed.effects.refusals) or summed.read.why_not
+    return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+
+
+def last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:
+    """The number of the last of the first steps.
+
+    Raises:
+        CommandExecutionError: There is no step of that number or an earlier one.
+    """
+    if wanted is None:
+        return steps[-1].number
+    numbers = [step.number for step in steps if step.number <= wanted]
+    if not numbers:
+        raise CommandExecutionError(f"the draft has no step {wanted} or an earlier one")
+    return numbers[-1]
 
 
 def _verb(before: Node | None, now: Node | None) -> str:
