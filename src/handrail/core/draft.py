@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from handrail.core.commands import Commands
@@ -12,6 +13,8 @@ from handrail.core.rehearsal import CallRef, Contents, Rehearsals
 from handrail.core.search import Searches
 
 T = TypeVar("T")
+
+EXPIRES_SOON = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,35 @@ class DraftSum(NamedTuple):
     conflicts: tuple[str, ...] = ()
     later: int = 0
     why_not: str = ""
+
+
+class DraftSummary(NamedTuple):
+    """What a machine tells about a draft that it has; `trouble` says why it cannot be read.
+
+    `files` counts those that were changed, and `bytes` is what they take now. The draft was last
+    used at `last_at`.
+    """
+
+    session_id: str
+    steps: int
+    files: int
+    bytes: int
+    began_at: datetime
+    last_at: datetime
+    expires_at: datetime
+    trouble: str = ""
+
+    def expires_soon(self, now: datetime) -> bool:
+        return self.expires_at - now < EXPIRES_SOON
+
+
+class DraftExpired(NamedTuple):
+    """A draft that was not used for too long; `patch` is the file that it was exported to."""
+
+    session_id: str
+    steps: int
+    files: int
+    patch: str
 
 
 class DraftWork(NamedTuple):

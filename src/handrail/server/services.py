@@ -12,6 +12,7 @@ from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.connections import Connections
 from handrail.plane.dispatch import Dispatcher
+from handrail.plane.drafts import DraftList
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
@@ -50,6 +51,7 @@ class Services:
     unmasker: Unmasker
     stopper: Stopper
     undoer: Undoer
+    drafts: DraftList
     taints: Taints
     sweeper: Sweeper
     tally: Tally
