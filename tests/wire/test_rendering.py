@@ -103,6 +103,7 @@ SIGNAL = {
         "approved_by": "policy",
         "scope": "once",
         "autonomy": "full",
+        "by_person": False,
     },
     "timestamp": "2026-01-02T03:04:05.678900Z",
 }

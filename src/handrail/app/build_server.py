@@ -122,8 +122,7 @@ def build_services(
     """The plane. `chores` run once a second; `hands_for` is what tools on the server may touch."""
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
-    registry = builtin_registry() if registry is None else registry
-    rules, tally = rulebook or Rulebook(), _tally_for(registry, tally)
+    registry, rules = builtin_registry() if registry is None else registry, rulebook or Rulebook()
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
     whispers = Whispers(bus)
     connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
@@ -156,8 +155,7 @@ def build_services(
         drafts=DraftList(store, clock, connections, whispers),
         undoer=Undoer(store, bus, clock, connections, room),
         taints=Taints(store, clock),
-        sweeper=Sweeper(()),
-        tally=tally,
+        tally=_tally_for(registry, tally),
         whispers=whispers,
         memories=memories,
         skills=skills,

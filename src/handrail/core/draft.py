@@ -186,8 +186,15 @@ class Drafts(Protocol):
         """
         ...
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
-        """Remove a step and all that came after it; returns them."""
+    async def discard(self, session_id: str, first: int, why: str = "") -> Sequence[DraftStep]:
+        """Remove a step and all that came after it; returns them.
+
+        With a `why`, the session's agent does not know, and is told with its next result.
+        """
+        ...
+
+    def take_note(self, call: CallRef) -> str:
+        """What the agent is to be told with the result of this call; empty if there is nothing."""
         ...
 
 
@@ -214,5 +221,8 @@ class NoDrafts:
     async def apply(self, call: CallRef) -> None:
         raise CommandExecutionError(self._why_not)
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+    async def discard(self, session_id: str, first: int, why: str = "") -> Sequence[DraftStep]:
         raise CommandExecutionError(self._why_not)
+
+    def take_note(self, call: CallRef) -> str:
+        return ""

@@ -1,6 +1,6 @@
 """The ring of keys handed to the server."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handrail.core.about import Affairs
 from handrail.core.ports import Bus, Clock, Store
@@ -53,10 +53,10 @@ class Services:
     undoer: Undoer
     drafts: DraftList
     taints: Taints
-    sweeper: Sweeper
     tally: Tally
     whispers: Whispers
     memories: MemoryKeeper
     skills: SkillShelf
     affairs: Affairs
+    sweeper: Sweeper = field(default_factory=lambda: Sweeper(()))
     runs: Runs | None = None

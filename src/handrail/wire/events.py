@@ -36,6 +36,7 @@ class ExecutionContext(TypedDict):
     approved_by: Annotated[str, Meta(description="A person's name, a grant, or `policy`.")]
     scope: Annotated[str, Meta(description="How far that yes reached.")]
     autonomy: Annotated[str, Meta(description="The freedom the agent had.")]
+    by_person: Annotated[bool, Meta(description="Whether a person made the call, and no agent.")]
 
 
 class ExecutionSignal(TypedDict):

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.core.errors import DraftDamaged, FileOperationError
 from handrail.executors.drafts.drafts import ClientDrafts
-from handrail.executors.drafts.records import find_drafts
+from handrail.executors.drafts.listing import StoredDrafts
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.way import LISTED
 from tests.executors.drafts.conftest import OpenDrafts
@@ -84,7 +84,7 @@ async def test_damage_is_told_to_its_session_and_stops_no_other(
     assert not drafts.holds("first-3")
     found = {
         one.session_id: (len(one.steps), one.trouble != "")
-        for one in find_drafts(tmp_path / "drafts")
+        for one in StoredDrafts(tmp_path / "drafts").list()
     }
     assert found == {"first": (1, True), "second": (1, False)}
     await other.write("c.txt", "three\n")

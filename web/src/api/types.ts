@@ -732,6 +732,8 @@ export interface ExecutionContext {
   approved_by: string;
   /** The freedom the agent had. */
   autonomy: string;
+  /** Whether a person made the call, and no agent. */
+  by_person: boolean;
   /** How far that yes reached. */
   scope: string;
 }

@@ -206,8 +206,13 @@ class Draft:
         async with self.files() as files:
             return await files.read(path, max_bytes=max_bytes)
 
-    async def discard(self, first: int) -> list[DraftStep]:
+    async def discard(
+        self, first: int, expected: Sequence[DraftStep] | None = None
+    ) -> list[DraftStep]:
+        """Nothing is removed if there are other steps than those `expected`."""
         async with self.turn:
+            if expected is not None and [*expected] != self.layers.steps:
+                return []
             gone = await asyncio.to_thread(self.layers.drop_from, first)
             self._clean()
         return gone

@@ -21,6 +21,7 @@ from handrail.core.errors import (
 )
 from handrail.core.rehearsal import CallRef, Contents, T
 from handrail.executors.drafts.draft import A_MOMENT, Draft
+from handrail.executors.drafts.listing import StoredDrafts
 from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.program_note import ProgramNote, folders_with_notes
@@ -28,11 +29,11 @@ from handrail.executors.drafts.programs import recover_program
 from handrail.executors.drafts.reading import NO_DRAFT, reading
 from handrail.executors.drafts.records import (
     damage_of,
-    find_drafts,
     note_session,
     remove_steps,
 )
 from handrail.executors.drafts.summing import Summed, last_of, read_sum, tell_sum
+from handrail.executors.drafts.untold import note_removed, take_note
 from handrail.executors.drafts.work import (
     DraftCommands,
     DraftFiles,
@@ -121,17 +122,29 @@ class ClientDrafts:
             self._marker(call.session_id).unlink()
         await self._forget(call)
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+    async def discard(
+        self,
+        session_id: str,
+        first: int,
+        why: str = "",
+        expected: Sequence[DraftStep] | None = None,
+    ) -> Sequence[DraftStep]:
+        """Nothing is removed if there are other steps than those `expected`."""
         try:
-            draft = self._find(session_id)
+            gone = await self._find(session_id).discard(first, expected)
         except DraftDamaged:
             # Nothing runs in a draft that cannot be read.
-            return await asyncio.to_thread(remove_steps, self._folder(session_id), first)
-        return await draft.discard(first)
+            gone = await asyncio.to_thread(remove_steps, self._folder(session_id), first)
+        if why and gone:
+            await asyncio.to_thread(note_removed, self._folder(session_id), gone, why)
+        return gone
+
+    def take_note(self, call: CallRef) -> str:
+        return take_note(self._folder(call.session_id), call.tool_id)
 
     def holds(self, tool_id: str) -> bool:
         """Whether a call is a step of a draft that is kept here."""
-        drafts = find_drafts(self._base)
+        drafts = StoredDrafts(self._base).list()
         return any(step.call == tool_id for draft in drafts for step in draft.steps)
 
     async def recover(self) -> None:

@@ -26,7 +26,7 @@ from handrail.executors.drafts.records import (
     find_draft,
     step_name,
 )
-from handrail.executors.drafts.summing import Summed, last_of, read_sum, tell_sum
+from handrail.executors.drafts.summing import BOUNDS, Summed, last_of, read_sum, tell_sum
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.effects import Reading
 from handrail.executors.rehearsal.git_reading import GitEffectsReader
@@ -35,6 +35,8 @@ from handrail.executors.rehearsal.way import LISTED
 NO_DRAFT = "this session has no draft: nothing was changed in it"
 _BUSY = "the draft or the workspace changes all the time; try again in a moment"
 _ATTEMPTS = 5
+# An export is read by programs, and may be larger than what a person decides about.
+EXPORTED = Reading(0, most_entries=1_000_000, most_bytes=8 << 30)
 
 
 class ReadDraft(NamedTuple):
@@ -54,7 +56,7 @@ def reading(
     root: str,
     steps: int | None,
     git: GitEffectsReader | None = None,
-    bounds: Reading | None = None,
+    bounds: Reading = BOUNDS,
 ) -> Generator[ReadDraft]:
     """The sum of the first `steps` of the draft in a folder, or of all; for a thread.
 
@@ -97,7 +99,7 @@ def _fold(found: StoredDraft, number: int, own: Path) -> str:
 
 def _find(folder: Path) -> StoredDraft:
     found = find_draft(folder)
-    if found is None or not (found.steps or found.trouble):
+    if found is None or not found.count:
         raise CommandExecutionError(NO_DRAFT)
     if found.trouble:
         raise damage_of(found.session_id, folder, found.trouble)

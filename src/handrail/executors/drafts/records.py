@@ -33,12 +33,14 @@ _STEP, _SESSION, _NEW = "step.json", "session.json", "session.new"
 class StoredDraft:
     """A draft as it is on disk; `trouble` says why a step, and those after it, cannot be read.
 
-    `used_at` is when a call of its session last used it.
+    `used_at` is when a call of its session last used it, and `count` how many steps it has, those
+    that cannot be read among them.
     """
 
     folder: Path
     session_id: str
     used_at: float
+    count: int
     steps: tuple[DraftStep, ...]
     trouble: str = ""
 
@@ -85,22 +87,15 @@ def note_session(folder: Path, session_id: str) -> None:
         aside.rename(file)
 
 
-def find_drafts(base: Path) -> list[StoredDraft]:
-    """The drafts below a folder that have a step; nothing is changed.
-
-    One whose session is not known cannot be used by any call, and is left out.
-    """
-    return [
-        found
-        for folder in sorted(base.glob("*/"))
-        if (found := find_draft(folder)) is not None and (found.steps or found.trouble)
-    ]
+def used_at_of(folder: Path) -> float:
+    return (folder / _SESSION).stat().st_mtime
 
 
 def find_draft(folder: Path) -> StoredDraft | None:
+    """The draft in a folder; None if no session is known that could use it."""
     try:
         session_id = str(json.loads((folder / _SESSION).read_bytes()))
-        used_at = (folder / _SESSION).stat().st_mtime
+        used_at = used_at_of(folder)
         names = os.listdir(folder / STEPS)
     except (OSError, ValueError):
         return None
@@ -108,7 +103,7 @@ def find_draft(folder: Path) -> StoredDraft | None:
     if trouble and os.listdir(folder / STEPS) != names:
         # Its client has removed steps meanwhile.
         return find_draft(folder)
-    return StoredDraft(folder, session_id, used_at, tuple(steps), trouble)
+    return StoredDraft(folder, session_id, used_at, len(names), tuple(steps), trouble)
 
 
 def remove_steps(folder: Path, first: int) -> list[DraftStep]:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from handrail.core.draft import DraftStep, DraftSum
 from handrail.core.effects import Effect, Effects, Node
@@ -17,6 +17,7 @@ from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffec
 from handrail.executors.rehearsal.way import LISTED
 
 _MOST_CONFLICTS = 20
+BOUNDS = Reading(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,17 @@ def read_sum(
     number: int,
     root: str,
     git: GitEffectsReader | None,
-    bounds: Reading | None = None,
+    bounds: Reading = BOUNDS,
 ) -> Summed:
     """Read the effects of the steps up to `number`, which are folded in `layer`; for a thread.
+
+    Of the `bounds`, the start is that of this reading.
 
     Raises:
         OSError: The layer cannot be read.
     """
     with _opened(root) as lower, _opened(layer) as upper:
-        effects = read_effects(lower, upper, bounds or Reading(time.time_ns()))
+        effects = read_effects(lower, upper, replace(bounds, start_ns=time.time_ns()))
         is_whole = git is not None and not (effects.stale or effects.refusals)
         read = git.read(effects, lower, upper) if git and is_whole else ReadEffects(effects)
     return Summed(root, layer, number, read, first_before(steps))
