@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from handrail.core.card import Choice
 from tests.journeys.conftest import Rig
 from tests.journeys.conftest import rig as rig
 from tests.terminal import Terminal
@@ -88,25 +89,15 @@ async def test_a_draft_is_applied_with_the_card_in_the_terminal(drafting: Rig) -
 
 
 @pytest.mark.behaviour("draft.command-line")
-async def test_a_question_that_is_left_open_waits_for_another_screen(drafting: Rig) -> None:
-    with sit_down(drafting, "apply", "journey") as terminal:
-        terminal.expect("leave it open")
-        terminal.type("l")
-        terminal.expect("approvals approve")
-        assert terminal.wait() == 0
+async def test_without_a_terminal_another_screen_answers(drafting: Rig) -> None:
+    applied, _ = await asyncio.gather(
+        asyncio.to_thread(drafts, drafting, "apply", "journey"),
+        drafting.answer(Choice(approved=True)),
+    )
 
-    assert (await drafting.question()).tool_name == "apply_draft"
-
-
-@pytest.mark.behaviour("draft.command-line")
-async def test_without_a_terminal_the_question_waits(drafting: Rig) -> None:
-    asked = drafts(drafting, "apply", "journey")
-
-    assert asked.returncode == 0, asked.stderr
-    assert "approvals approve" in asked.stdout
-    card = await drafting.question()
-    assert card.tool_name == "apply_draft"
-    assert (drafting.workspace / "a.txt").read_text() == "one\n"
+    assert applied.returncode == 0, applied.stderr
+    assert "Applied 3 steps" in applied.stdout
+    assert (drafting.workspace / "a.txt").read_text() == "two\n"
 
 
 @pytest.mark.behaviour("draft.agent-is-told")

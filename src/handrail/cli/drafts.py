@@ -5,12 +5,14 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, Any, BinaryIO
 
 import typer
 
 from handrail.app.drafts import Taken, export_draft, list_drafts, open_draft
 from handrail.app.home import Credentials, Home
+from handrail.app.proposals import Proposal, Proposals
 from handrail.app.settings import load_settings
 from handrail.app.terminal import find_terminal
 from handrail.cli import options
@@ -20,8 +22,9 @@ from handrail.cli.groups import add_group
 from handrail.cli.ids import find_by_end, short
 from handrail.cli.output import complain, many, print_json, program, remark, say, visible
 from handrail.client.api import HandrailApi
-from handrail.client.proposing import make_call
+from handrail.core.card import Card
 from handrail.core.errors import BadInput, SetupError
+from handrail.core.ports import Channel
 from handrail.core.visible import visible as make_visible
 
 Session = Annotated[
@@ -118,15 +121,13 @@ def apply(
     For example: `handrail drafts apply demo`, or `handrail drafts apply demo --steps 3` for the
     first three steps.
 
-    Without a terminal the question is put all the same; `handrail approvals` answers it. What was
-    applied can be undone.
+    Without a terminal it waits for an answer on another screen. What was applied can be undone.
     """
     channel = None if json else find_terminal()
     params = {} if steps is None else {"steps": steps}
 
     async def decide(api: HandrailApi) -> dict[str, Any]:
-        session_id = await _find(api, session)
-        return await make_call(api, "apply_draft", params, session_id, channel)
+        return await _call(api, "apply_draft", params, await _find(api, session), channel)
 
     try:
         call = ask(workspace, home, decide)
@@ -135,15 +136,12 @@ def apply(
         raise typer.Exit(130) from None
     if json:
         print_json(call)
-    elif call["status"] == "awaiting_approval":
-        question = visible(short(call["approval_id"]))
-        say(f"It waits for a yes: [bold]{program()} approvals approve {question}[/]")
     elif call["status"] == "completed":
         say(visible(call["result"]["output"]))
         if call["result"].get("can_undo"):
             undo = f"{program()} undo {short(call['tool_id'])}"
             say(f"Undo it with [bold]{visible(undo)}[/].")
-    if call["status"] not in ("completed", "awaiting_approval"):
+    if call["status"] != "completed":
         _fail(call, json=json)
 
 
@@ -176,7 +174,7 @@ def discard(
             typer.confirm("Remove them?", abort=True)
 
     async def remove(api: HandrailApi) -> dict[str, Any]:
-        return await make_call(api, "discard_draft", {"step": first}, await _find(api, session))
+        return await _call(api, "discard_draft", {"step": first}, await _find(api, session))
 
     call = ask(workspace, home, remove)
     if json:
@@ -248,11 +246,29 @@ async def _find(api: HandrailApi, wanted: str) -> str:
     return find_by_end(exact or found, "session_id", wanted, "draft")["session_id"]
 
 
+async def _call(
+    api: HandrailApi,
+    tool_name: str,
+    params: dict[str, Any],
+    session_id: str,
+    channel: Channel | None = None,
+) -> dict[str, Any]:
+    """A call by this person in the session of a draft, at its end."""
+
+    def on_question(card: Card) -> None:
+        if channel is None:
+            command = f"{program()} approvals approve {short(card.approval_id)}"
+            remark(f"{visible(card.description)} waits for your decision: {command}")
+
+    proposals = Proposals(api, api, session_id, channel, on_question=on_question)
+    return await proposals.propose(Proposal(tool_name, params, f"person-{token_hex(8)}"))
+
+
 async def _look(api: HandrailApi, wanted: str, steps: int | None) -> dict[str, Any]:
     """What the machine of a draft shows of it."""
     session_id = await _find(api, wanted)
     params = {} if steps is None else {"steps": steps}
-    call = await make_call(api, "show_draft", params, session_id)
+    call = await _call(api, "show_draft", params, session_id)
     if call["status"] != "completed":
         raise BadInput(call["error"] or f"the draft cannot be shown: {call['status']}")
     return {"session_id": session_id, **call["result"]}

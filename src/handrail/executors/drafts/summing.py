@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -37,16 +37,17 @@ class Summed:
     @property
     def clashes(self) -> list[Effect]:
         """Changes of what is not in the workspace what it was when the draft changed it."""
-        changes = (*self.effects.changes, *self.effects.git.changes)
-        return [one for one in changes if self.first.get(one.path, one.before) != one.before]
+        own = [one for one in self.effects.changes if self.first.get(one.path) != one.before]
+        gits = self.effects.git.changes
+        return own + [one for one in gits if self.first.get(one.path, one.before) != one.before]
 
     @property
     def conflicts(self) -> tuple[str, ...]:
         """The same in sentences."""
         clashes = self.clashes
         told = [
-            f"{one.path} was {_verb(self.first[one.path], one.before)} in the workspace after the"
-            " draft changed it"
+            f"{one.path} was {_verb(self.first.get(one.path), one.before)} in the workspace after"
+            f" the draft {'changed it' if one.path in self.first else 'removed its folder'}"
             for one in clashes[:_MOST_CONFLICTS]
         ]
         more = len(clashes) - len(told)
@@ -78,11 +79,21 @@ def read_sum(
     Raises:
         OSError: The layer cannot be read.
     """
+    first = first_before(steps)
     with _opened(root) as lower, _opened(layer) as upper:
         effects = read_effects(lower, upper, replace(bounds, start_ns=time.time_ns()))
+        effects = replace(effects, changes=tuple(_of_draft(effects.changes, first)))
         is_whole = git is not None and not (effects.stale or effects.refusals)
         read = git.read(effects, lower, upper) if git and is_whole else ReadEffects(effects)
-    return Summed(root, layer, number, read, first_before(steps))
+    return Summed(root, layer, number, read, first)
+
+
+def _of_draft(changes: Iterable[Effect], first: Mapping[str, Node | None]) -> Iterator[Effect]:
+    """Without files that commands have written as they were; the workspace may have newer ones.
+
+    What no step has changed and is gone all the same was put into a folder that the draft removed.
+    """
+    return (one for one in changes if one.path in first or one.after is None)
 
 
 def tell_sum(summed: Summed, known: Sequence[DraftStep]) -> DraftSum:
