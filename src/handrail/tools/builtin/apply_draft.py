@@ -59,7 +59,7 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         drawn = await hands.drafts.show(
             _call_of(hands), lambda contents: show_effects(summed.effects, scene.rules, contents)
         )
-        told = "".join(f"{line}\n" for line in history(summed)) + drawn.text
+        told = "".join(f"{line}\n" for line in history(summed, calls=True)) + drawn.text
         masked = mask_text(told)
         return Survey(
             _facts(summed),
