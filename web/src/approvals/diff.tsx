@@ -21,10 +21,12 @@ interface Props {
   id?: string;
   /** Whether the way to draw diffs can be chosen here. */
   withLayout?: boolean;
+  /** So many lines are drawn at once; more only where they are looked at. */
+  few?: number;
 }
 
-/** A diff with its syntax and the words that changed marked. A long one is drawn only where it is looked at. */
-export function Diff({ path, text, head = null, id, withLayout = true }: Props) {
+/** A diff with its syntax and the words that changed marked. */
+export function Diff({ path, text, head = null, id, withLayout = true, few = FEW }: Props) {
   const all = useMemo(() => rowsOf(text), [text]);
   const [heads, rows] = useMemo(() => [all.filter(isHead), all.filter((row) => !isHead(row))], [all]);
   const segments = useMemo(() => {
@@ -52,7 +54,7 @@ export function Diff({ path, text, head = null, id, withLayout = true }: Props) 
         <Count extent={countOf(rows)} />
         {withLayout && <LayoutButton />}
       </figcaption>
-      {rows.length <= FEW ? <Short lines={lines} draw={draw} /> : <Long lines={lines} draw={draw} />}
+      {rows.length <= few ? <Short lines={lines} draw={draw} /> : <Long lines={lines} draw={draw} />}
     </figure>
   );
 }
@@ -121,7 +123,7 @@ function Long({ lines, draw }: Drawn) {
     overscan: 20,
   });
   return (
-    <div ref={scroller} tabIndex={0} role="region" aria-label={`${lines.length.toLocaleString()} lines`} className="h-[60dvh] overflow-auto font-mono text-[12.5px] leading-[21px]">
+    <div ref={scroller} tabIndex={0} role="region" aria-label={`${lines.length.toLocaleString()} lines`} className="max-h-[60dvh] overflow-auto font-mono text-[12.5px] leading-[21px]">
       <div className="relative" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map((item) => (
           <div key={item.key} ref={rows.measureElement} data-index={item.index} className="absolute inset-x-0" style={{ transform: `translateY(${item.start}px)` }}>

@@ -7,6 +7,10 @@ import { partsOf } from "../words/evidence";
 import { Diff } from "./diff";
 import { PlanLines, type Drawn } from "./plan-lines";
 
+// Beyond this all diffs together take a moment to draw.
+const MANY_LINES = 2_000;
+const FEW_OF_MANY = 40;
+
 /** What would change or run: diffs, a plan of commands, or the raw parameters. */
 export function Evidence({ card, whole = false }: { card: ApprovalView; whole?: boolean }) {
   if (card.evidence) return <EvidenceText text={card.evidence} />;
@@ -17,6 +21,7 @@ export function Evidence({ card, whole = false }: { card: ApprovalView; whole?: 
 export function EvidenceText({ text }: { text: string }) {
   const id = useId();
   const parts = useMemo(() => partsOf(text), [text]);
+  const many = linesOf(text).length > MANY_LINES;
   const first = parts.findIndex((one) => one.path !== null);
   const drawn = useMemo(
     () => new Map(parts.flatMap((one, at): [string, Drawn][] => (one.path === null ? [] : [[one.path, { path: one.path, id: `${id}${at}`, extent: extentOfDiff(one.text) }]]))),
@@ -28,7 +33,7 @@ export function EvidenceText({ text }: { text: string }) {
         one.path === null ? (
           <PlanLines key={at} lines={linesOf(one.text)} drawn={drawn} />
         ) : (
-          <Diff key={at} id={`${id}${at}`} path={one.path} head={one.head} text={one.text} withLayout={at === first} />
+          <Diff key={at} id={`${id}${at}`} path={one.path} head={one.head} text={one.text} withLayout={at === first} {...(many && parts.length > 1 && { few: FEW_OF_MANY })} />
         ),
       )}
     </div>
