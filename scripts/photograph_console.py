@@ -1,8 +1,8 @@
 """Photographs the console on a real server with a day behind it: part of `make pictures`."""
 
 import asyncio
+import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from handrail.core.access import Role
 from handrail.server.console.files import PAGES
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
-SIZE: ViewportSize = {"width": 1280, "height": 720}
+SIZE: ViewportSize = {"width": 1280, "height": 800}
 # Of every page there is a picture in both themes when a folder is named; the documents need these.
 SHOWN = {"approvals": "dark", "activity": "light", "policy": "dark"}
 
@@ -32,8 +32,32 @@ retries = 3
 timeout = 10
 verify_tls = true
 """
-AFTER = BEFORE.replace("retries = 3", "retries = 5").replace(
-    "verify_tls = true", "verify_tls = false"
+RETRY = """\
+import time
+
+
+def retry(times, work):
+    for left in range(times, 0, -1):
+        try:
+            return work()
+        except OSError:
+            if left == 1:
+                raise
+            time.sleep(1)
+"""
+TEST = """\
+import unittest
+
+
+class TestShop(unittest.TestCase):
+    def test_it_is_open(self):
+        self.fail("the server did not answer")
+"""
+# Of one draft. What its agent claims is not what its last step says.
+STEPS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("write_file", {"path": "app/retry.py", "content": RETRY}),
+    ("run_bash", {"command": "sed -i 's/retries = 3/retries = 5/; s/true/false/' config.toml"}),
+    ("run_bash", {"command": "python3 -m unittest tests/test_shop.py 2> report.txt"}),
 )
 READS = ("README.md", "app/main.py", "app/settings.py", "tests/test_main.py")
 WRITES = ("app/main.py", "app/settings.py", "docs/notes.md", "tests/test_main.py", "CHANGELOG.md")
@@ -47,15 +71,23 @@ def running(folder: Path) -> Generator[tuple[str, HandrailApi, HandrailApi]]:
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text(f"# {name}\n")
     (workspace / "config.toml").write_text(BEFORE)
-    command = [sys.executable, "-m", "handrail", "up", str(workspace), "--port", "0"]
+    (workspace / "tests/test_shop.py").write_text(TEST)
+    handrail = [sys.executable, "-m", "handrail"]
     environment = {**os.environ, "HANDRAIL_HOME": str(home), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        [*handrail, "up", str(workspace), "--port", "0"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as up:
         assert up.stdout is not None
-        link = next(
-            found[0] for line in up.stdout if (found := re.search(r"http://\S+#hr_\S+", line))
+        up.stdout.readline()
+        asking = [*handrail, "console", "--json", "--workspace", str(workspace)]
+        said = subprocess.run(
+            asking, env=environment, stdout=subprocess.PIPE, text=True, check=True
         )
+        link = json.loads(said.stdout)["address"]
         known = Home(home).find_credentials(workspace)
         assert known is not None
         agent, person = (
@@ -73,10 +105,14 @@ async def make_a_day(agent: HandrailApi, person: HandrailApi) -> None:
     numbers = count(1)
 
     async def ask(
-        tool: str, params: dict[str, Any], wait: float = 5, why: str | None = None
+        tool: str,
+        params: dict[str, Any],
+        wait: float = 5,
+        why: str | None = None,
+        session: str | None = None,
     ) -> str:
         number = next(numbers)
-        session, call = f"session-{number % 3 + 1}", f"call-{number}"
+        session, call = session or f"session-{number % 3 + 1}", f"call-{number}"
         answer = await agent.execute(
             tool, params, session_id=session, call_id=call, wait=wait, reasoning=why
         )
@@ -91,12 +127,16 @@ async def make_a_day(agent: HandrailApi, person: HandrailApi) -> None:
     for number, name in enumerate(WRITES * 3):
         await ask("write_file", {"path": name, "content": f"# {name}\nline {number}\n"}, wait=0)
         await decide_what_waits(person, approve=number % 4 != 3)
-    why = "I only raise the number of retries, as you asked."
-    await ask("write_file", {"path": "config.toml", "content": AFTER}, wait=0, why=why)
     await ask("execute_command", {"command": "npm", "args": ["install", "express"]}, wait=0)
     await ask("run_bash", {"command": "for f in app/*.py; do python3 $f; done"}, wait=0)
     await ask("write_file", {"path": "docs/notes.md", "content": "# Notes\n\nAsk Ada.\n"}, wait=0)
     await asyncio.sleep(1)
+    await person.put("/autonomy", {"autonomy": "draft"})
+    for tool, params in STEPS:
+        await ask(tool, params, session="session-4")
+    why = "I only add retries, as you asked. The tests pass."
+    await ask("apply_draft", {}, wait=0, why=why, session="session-4")
+    await asyncio.sleep(2)
 
 
 async def decide_what_waits(person: HandrailApi, *, approve: bool) -> None:
@@ -135,7 +175,7 @@ async def take(page: Page, address: str, path: Path) -> None:
     await page.goto(address)
     await page.get_by_role("heading", level=1).first.wait_for()
     if address.endswith("approvals"):
-        await page.get_by_role("button", name="config.toml").first.click()
+        await page.get_by_role("button", name="Apply a draft").first.click()
     if address.endswith("policy"):
         await page.get_by_role("textbox").first.fill("git push --force origin main | tee push.log")
     # Until everything has come and stands still.

@@ -39,6 +39,7 @@ TOOL_NAMES = [
     "git",
     "apply_draft",
     "discard_draft",
+    "show_draft",
     "memory_store",
     "memory_recall",
     "memory_forget",

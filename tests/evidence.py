@@ -7,11 +7,15 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from handrail.core.box import Profile
+from handrail.core.effects import Effect, Effects, Node
+from handrail.core.files import EntryKind
 from handrail.core.stage import Stage
 from handrail.core.visible import visible
+from handrail.policy.rulebook.rules import default_rules
 from handrail.testing import FakeHands
 from handrail.tools.command.survey import survey_stages
 from handrail.tools.diff import COMPARED_LINES, SHOWN_LINE, unified_diff
+from handrail.tools.effects import show_effects
 
 T = TypeVar("T")
 
@@ -97,6 +101,28 @@ def _plan(argv: tuple[str, ...]) -> str:
     return _now(survey_stages(FakeHands(commands={argv[0]: b""}), (stage,))).evidence
 
 
+def _effects(texts: list[tuple[str | None, str | None]]) -> str:
+    """What a draft or a rehearsal shows: steps, a list of changes, and the diffs of files."""
+    contents: dict[str, tuple[bytes | None, bytes | None]] = {
+        path: (_bytes(old), _bytes(new))
+        for path, (old, new) in zip(_PATHS, texts, strict=False)
+        if old != new
+    }
+    changes = tuple(Effect(path, _node(old), _node(new)) for path, (old, new) in contents.items())
+    drawn = show_effects(Effects(changes), default_rules(), lambda one: contents[one.path])
+    return f"step 1    Run: x (exit code 1)\ncalls    exe_1\n{drawn.text}"
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
+
+
+def _node(content: bytes | None) -> Node | None:
+    if content is None:
+        return None
+    return Node(EntryKind.FILE, mode=0o644, size=len(content), sha256=content.hex())
+
+
 def _now(running: Coroutine[Any, Any, T]) -> T:
     """The result of something that waits for nothing."""
     try:
@@ -106,11 +132,17 @@ def _now(running: Coroutine[Any, Any, T]) -> T:
     raise AssertionError("it waits")
 
 
+# Each can pass for the other in the list of changes.
+_PATHS = ("a.py", "a.py: b", "src/c.ts", "d.md")
+
 _SHAPES: dict[str, st.SearchStrategy[str]] = {
     **_DIFFS,
     "words": st.builds(lambda words: _plan(("grep", *words)), st.lists(_LINES, max_size=5)),
     "script": st.builds(lambda text: _plan(("bash", "-c", text)), _TEXTS),
     "long-script": st.builds(lambda line: _plan(("bash", "-c", f"{line:900}\n" * 200)), _LINES),
+    "effects": st.builds(
+        _effects, st.lists(st.tuples(st.none() | _TEXTS, st.none() | _TEXTS), max_size=4)
+    ),
     "text": _TEXTS,
     "like-a-diff": st.builds("--- {}\n+++ {}\n{}".format, _WORDS, _WORDS, _TEXTS),
 }

@@ -100,11 +100,12 @@ def test_a_page_is_the_same_whoever_makes_it(tmp_path: Path) -> None:
 
 
 def test_the_matrix_names_every_rule_that_is_code() -> None:
-    # Names that begin with `policy.` or `session.` stand in the log and the record as well, and git
-    # has a `config.worktree` and a setting `http.proxy`.
+    # Names that begin with `policy.`, `session.` or `draft.` stand in the log and the record as
+    # well, and git has a `config.worktree` and a setting `http.proxy`.
     literal = re.compile(
-        r'"((?:path|write|command|effects|draft|bash|size|chain)\.[a-z-]+|policy\.autonomy'
-        r'|http\.(?!proxy)[a-z-]+|config\.(?!worktree)[a-z-]+|session\.(?:told-host|tainted))"'
+        r'"((?:path|write|command|effects|bash|size|chain)\.[a-z-]+|policy\.autonomy'
+        r"|http\.(?!proxy)[a-z-]+|config\.(?!worktree)[a-z-]+|session\.(?:told-host|tainted)"
+        r'|draft\.(?!expired)[a-z-]+)"'
     )
     told = {
         rule

@@ -7,7 +7,6 @@ const server = loadEnv("", ".", "HANDRAIL_")["HANDRAIL_SERVER"] ?? "http://127.0
 
 export default defineConfig({
   plugins: [react(), tailwind()],
-  html: { cspNonce: "__NONCE__" },
   build: {
     outDir: "../src/handrail/server/console/built",
     emptyOutDir: true,
@@ -17,14 +16,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // What is small comes together: apart it would be larger, and each piece would be asked for.
     rolldownOptions: {
-      // Radix calls this to name its functions for stack traces; the names are not needed.
-      treeshake: { manualPureFunctions: ["__name"] },
       output: {
         codeSplitting: {
           groups: [
             { name: "ground", test: /node_modules\/(?!uplot)|src\/(api|ui|words)\//, priority: 3 },
             { name: "approvals", test: /src\/(approvals|shell|\w+\.tsx)/, priority: 2 },
-            { name: "small-pages", test: /src\/(activity|chat|grants|machines|memory|skills|settings|policy)\//, priority: 1 },
+            { name: "small-pages", test: /src\/(activity|chat|drafts|grants|machines|memory|skills|settings|policy)\//, priority: 1 },
           ],
         },
       },

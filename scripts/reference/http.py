@@ -30,6 +30,7 @@ _GROUPS = {
     "grants": "Grants",
     "policy": "Rules",
     "autonomy": "Rules",
+    "drafts": "Drafts",
     "blobs": "Blobs",
     "clients": "Machines",
     "audit": "The record",

@@ -54,7 +54,8 @@ async def test_calls_pass_unasked_and_one_card_shows_their_sum(drafting: Rig) ->
 
 @pytest.mark.behaviour("draft.refused")
 async def test_a_refused_draft_changes_nothing(drafting: Rig) -> None:
-    await done(drafting, "write_file", {"path": "a.txt", "content": "two\n"})
+    for name in ("a.txt", "b.txt"):
+        await done(drafting, "write_file", {"path": name, "content": "two\n"})
 
     no = Choice(approved=False, reason="use three")
     answer, card = await asyncio.gather(

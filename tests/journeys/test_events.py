@@ -235,6 +235,7 @@ async def test_the_signal_reaches_one_machine_with_the_raw_parameters(
             "approved_by": ada.project.name,
             "scope": "once",
             "autonomy": "supervised",
+            "by_person": False,
         },
     }
 

@@ -69,6 +69,8 @@ NOT_FOR_AGENTS = {
     "GET /clients",
     "POST /clients/heartbeat",
     "POST /console/links",
+    "GET /drafts",
+    "PUT /drafts",
     "GET /audit",
     "GET /policy",
     "PUT /policy",

@@ -99,6 +99,7 @@ async def test_a_live_signal_brings_the_client_all_it_needs(
             "approved_by": "policy",
             "scope": "once",
             "autonomy": "supervised",
+            "by_person": False,
         },
         "timestamp": "2026-01-01T00:00:00Z",
     }

@@ -43,9 +43,9 @@ def test_changes_are_listed_in_order_of_concern_and_then_shown() -> None:
         "[added] Makefile: 5 bytes, runs by itself\n"
         "[deleted] b.py: 2 bytes\n"
         "[changed] a.py: 2 bytes\n"
-        "--- /dev/null\n+++ b/Makefile\n@@ -0,0 +1,1 @@\n+all:\n"
-        "--- a/b.py\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
-        "--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,1 @@\n-1\n+2\n"
+        "[diff] Makefile\n--- /dev/null\n+++ b/Makefile\n@@ -0,0 +1,1 @@\n+all:\n"
+        "[diff] b.py\n--- a/b.py\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
+        "[diff] a.py\n--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,1 @@\n-1\n+2\n"
     )
 
 

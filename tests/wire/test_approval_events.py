@@ -293,6 +293,7 @@ def test_a_signal_says_who_let_it_pass_and_whether_the_machine_was_seen(
         "approved_by": approved_by,
         "scope": scope.value,
         "autonomy": "supervised",
+        "by_person": False,
     }
     assert (signal["surveyed"], signal["risk_level"]) == (True, "MEDIUM")
     assert (signal["status"], signal["epoch"]) == ("approved", 2)

@@ -23,7 +23,7 @@ from handrail.core.project import Autonomy
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, Site
 from handrail.wire.chat import CHAT_DELTA
-from handrail.wire.events import ABOUT_APPROVALS, EVENTS, STREAM_RESET
+from handrail.wire.events import ABOUT_APPROVALS, DRAFT_CHANGED, EVENTS, STREAM_RESET
 from handrail.wire.rendering import render, stream_reset
 
 HERE, THERE = ClientId("cli_here"), ClientId("cli_there")
@@ -103,6 +103,7 @@ SIGNAL = {
         "approved_by": "policy",
         "scope": "once",
         "autonomy": "full",
+        "by_person": False,
     },
     "timestamp": "2026-01-02T03:04:05.678900Z",
 }
@@ -215,7 +216,7 @@ def test_every_event_is_described() -> None:
         EventKind.RESULT_REJECTED,
         EventKind.SESSION_UNDO_REQUEST,
     }
-    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA} - told_as_others
+    assert set(EVENTS) == {*EventKind, STREAM_RESET, CHAT_DELTA, DRAFT_CHANGED} - told_as_others
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -1,5 +1,4 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -9,9 +8,6 @@ import { applyTheme } from "./shell/theme";
 import "./style.css";
 
 applyTheme();
-
-// Dialogs and menus put a style of their own into the page; the policy lets in what knows this.
-setNonce(document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "");
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -2,6 +2,7 @@ import {
   Brain,
   ChartColumn,
   FileQuestion,
+  FileStack,
   GraduationCap,
   Inbox,
   KeyRound,
@@ -57,6 +58,7 @@ function fetched(load: () => Promise<{ default: ComponentType }>): ComponentType
 const PAGES: Page[] = [
   { name: "approvals", title: "Approvals", Icon: Inbox, Show: ApprovalsPage, forApprovers: true },
   { name: "chat", title: "Chat", Icon: MessagesSquare, Show: fetched(() => import("./chat/page")) },
+  { name: "drafts", title: "Drafts", Icon: FileStack, Show: fetched(() => import("./drafts/page")) },
   { name: "activity", title: "Activity", Icon: ListChecks, Show: fetched(() => import("./activity/page")), forApprovers: true },
   { name: "analytics", title: "Analytics", Icon: ChartColumn, Show: fetched(() => import("./analytics/page")) },
   { name: "policy", title: "Policy", Icon: Scale, Show: fetched(() => import("./policy/page")) },

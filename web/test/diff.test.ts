@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { countOf, isCut, isDiff, linesOf, rowsOf } from "../src/words/diff";
+import { countOf, isDiff, linesOf, pairsOf, rowsOf, type Pair, type Row } from "../src/words/diff";
 
 const DIFF = `--- a/x.toml
 +++ b/x.toml
@@ -45,7 +45,6 @@ test("lines that are not shown are counted, and the diff is known to be cut", ()
   const told = rowsOf("--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-a\n[1,200 removed lines not shown]\n@@ -1202,0 +1,1 @@\n+b\n[1 added line not shown]\n");
   expect(countOf(told)).toEqual({ added: 2, removed: 1_201, hidden: 1_201, cut: true });
   expect(countOf(rowsOf(`${DIFF}[3,000 characters in the middle of this line not shown]\n`))).toEqual({ added: 2, removed: 2, hidden: 0, cut: true });
-  expect(isCut(DIFF)).toBe(false);
 });
 
 test("content of a file that looks like a note hides and counts nothing", () => {
@@ -72,5 +71,22 @@ test("the rows of any text are its lines", () => {
       expect(rowsOf(whole).map((row) => row.sign + row.text)).toEqual(linesOf(whole));
       expect(linesOf(whole).join("\n")).toBe(whole.replace(/\n$/, ""));
     }
+  }
+});
+
+test("both sides have their lines in order, and the other rows stay between them", () => {
+  const rows = rowsOf("--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n a\n-b\n-c\n+d\n[5 added lines not shown]\n+e\n-f\n\\ No newline at end of file\n").slice(2);
+  const drawn = pairsOf(rows).map((one) => ("kind" in one ? one.text : [one.before?.text, one.after?.text]));
+  expect(drawn).toEqual(["@@ -1,4 +1,3 @@", ["a", "a"], ["b", "d"], ["c", undefined], "[5 added lines not shown]", [undefined, "e"], ["f", undefined], "\\ No newline at end of file"]);
+});
+
+test("side by side, no row of any text is left out", () => {
+  for (let seed = 0; seed < 2_000; seed++) {
+    const pick = (at: number) => STARTS[Math.floor(seed / STARTS.length ** at + at * 5 * seed) % STARTS.length]!;
+    const rows = rowsOf(`--- a/x\n+++ b/x\n${[0, 1, 2, 3, 4, 5].map(pick).join("\n")}`);
+    const drawn = pairsOf(rows);
+    const side = (of: (one: Pair) => Row | undefined) => drawn.flatMap((one) => ("kind" in one ? [one] : (of(one) ?? [])));
+    expect(side((one) => one.before)).toEqual(rows.filter((row) => row.kind !== "add"));
+    expect(side((one) => one.after)).toEqual(rows.filter((row) => row.kind !== "del"));
   }
 });

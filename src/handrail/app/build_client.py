@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from threading import Thread, Timer
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from handrail.client.api import HandrailApi
 from handrail.client.asking import Asking
 from handrail.client.blobs import ClientBlobs
 from handrail.client.cache import ContentCache
+from handrail.client.drafts import DraftKeeper
 from handrail.client.handler import ToolHandler
 from handrail.client.journal import Journal
 from handrail.client.policy import PolicyKeeper
@@ -27,8 +29,10 @@ from handrail.core.box import Isolation, Wall
 from handrail.core.hands import Hands
 from handrail.core.ports import Channel
 from handrail.core.project import Autonomy
+from handrail.core.retention import DRAFTS_DAYS
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.drafts.drafts import ClientDrafts
+from handrail.executors.drafts.expiry import ExpiringDrafts
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
@@ -61,11 +65,13 @@ async def build_client(
     find_token: Callable[[], str | None] = lambda: None,
     belt: Toolbelt = NO_TOOLCHAINS,
     registry: ToolRegistry | None = None,
+    draft_age: Callable[[], timedelta] = lambda: timedelta(days=DRAFTS_DAYS),
 ) -> AsyncGenerator[StreamingClient]:
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
     What lies in `private` folders is read by no tool, whatever name it has in the workspace. Boxes
     have the toolchains of the `belt`. Without a `registry`, it has the tools that Handrail ships.
+    A draft that is not used for `draft_age` expires.
     """
     with (
         FileSystemExecutor(
@@ -87,9 +93,8 @@ async def build_client(
             ) as api,
         ):
             commands, isolation = machine.commands, machine.isolation
-            seconds = 0.0 if _has_packages(files.root) else _LATER_SECONDS
-            with _soon(commands.learn_hosts, seconds):
-                searches = SearchExecutor(files, ripgrep)
+            with _soon(commands.learn_hosts, _wait_before_hosts(files.root)):
+                searches, asking = SearchExecutor(files, ripgrep), Asking(api, channel)
                 hands = machine.equip(Hands(files, commands, searches, ClientBlobs(api)))
                 scene, clock = _scene(files, isolation, policy), SystemClock()
 
@@ -104,13 +109,13 @@ async def build_client(
 
                 commands.refresh_with(refresh)
                 reviewer = Reviewer(registry or builtin_registry(), scene, hands, refresh, judging)
-                asking = Asking(api, channel)
 
                 def handler(line: StreamingClient) -> ToolHandler:
                     return ToolHandler(reviewer, clock, line, asking, journal, machine.was_applied)
 
                 keeper = PolicyKeeper(api, policy, adopt, isolation.walls)
-                yield StreamingClient(api, handler, asking, announce, keeper, hands.undo)
+                drafts = machine.keep_drafts(api, files.root, journal, draft_age)
+                yield StreamingClient(api, handler, asking, announce, keeper, hands.undo, drafts)
 
 
 class _Machine(NamedTuple):
@@ -136,6 +141,15 @@ class _Machine(NamedTuple):
             return
         async with serve_agents(drafts, path):
             yield
+
+    def keep_drafts(
+        self, api: HandrailApi, root: str, journal: Journal, age: Callable[[], timedelta]
+    ) -> DraftKeeper | None:
+        drafts = self.overlays.drafts
+        if not isinstance(drafts, ClientDrafts):
+            return None
+        kept = ExpiringDrafts(drafts, journal.drafts, root, journal.expired_drafts, age)
+        return DraftKeeper(api, kept)
 
     def equip(self, hands: Hands) -> Hands:
         """The hands with what can be rehearsed, drafted and undone on this machine."""
@@ -183,8 +197,10 @@ def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePol
     )
 
 
-def _has_packages(root: str) -> bool:
-    return any(Path(root, name).exists() for name in _MANIFESTS)
+def _wait_before_hosts(root: str) -> float:
+    """The seconds until it is learned from which hosts packages of a workspace come."""
+    has_packages = any(Path(root, name).exists() for name in _MANIFESTS)
+    return 0.0 if has_packages else _LATER_SECONDS
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from handrail.plane.blobs import BlobKeeper
 from handrail.plane.call_log import log_changes
 from handrail.plane.connections import LEASE_SECONDS, Connections
 from handrail.plane.dispatch import Dispatcher
+from handrail.plane.drafts import DraftList
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.forgetting import Forgetter
 from handrail.plane.grants import GrantBook
@@ -121,9 +122,9 @@ def build_services(
     """The plane. `chores` run once a second; `hands_for` is what tools on the server may touch."""
     affairs, blobs = affairs or Affairs(store, clock), BlobKeeper(store, clock)
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
-    registry = builtin_registry() if registry is None else registry
-    rules, tally = rulebook or Rulebook(), _tally_for(registry, tally)
+    registry, rules = builtin_registry() if registry is None else registry, rulebook or Rulebook()
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
+    whispers = Whispers(bus)
     connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
     assessor, dispatcher = Assessor(registry, rules, judging), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
@@ -151,11 +152,11 @@ def build_services(
         surveyor=Surveyor(store, clock, assessor, approvals, unmasker, connections),
         unmasker=unmasker,
         stopper=Stopper(store, clock),
+        drafts=DraftList(store, clock, connections, whispers),
         undoer=Undoer(store, bus, clock, connections, room),
         taints=Taints(store, clock),
-        sweeper=Sweeper(()),
-        tally=tally,
-        whispers=Whispers(bus),
+        tally=_tally_for(registry, tally),
+        whispers=whispers,
         memories=memories,
         skills=skills,
         affairs=affairs,

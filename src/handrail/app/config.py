@@ -105,6 +105,10 @@ class Config:
             max_bytes=cast(int, self.number(known.RETENTION_MAX_DATABASE_MB)) * 1_000_000,
         )
 
+    def draft_age(self) -> timedelta:
+        """How long a draft is kept that is not used."""
+        return self._days(known.RETENTION_DRAFTS_DAYS)
+
     def _days(self, setting: Setting) -> timedelta:
         return timedelta(days=cast(int, self.number(setting)))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from handrail.app.build_client import build_client
+from handrail.app.config import Config
 from handrail.app.home import Credentials, Home
 from handrail.app.plugins import load_toolbox
 from handrail.app.policy_files import WorkspacePolicy
@@ -52,6 +53,7 @@ async def connect(
                 find_token,
                 belt,
                 toolbox.registry,
+                Config(home).draft_age,
             ) as client:
                 await client.run()
     except* (ApiError, ServerUntrusted, SetupError) as errors:

@@ -61,6 +61,7 @@ COMMANDS = {
         "List the latest calls, show one, or stop what is running.",
     ),
     "undo": ("handrail.cli.undo", "Bring back the files that a call or a session has changed."),
+    "drafts": ("handrail.cli.drafts", "List the drafts of agents, and decide about them."),
     "trust": (
         "handrail.cli.trust",
         "List the sessions that read suspicious text, or trust one again.",

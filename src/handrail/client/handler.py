@@ -224,8 +224,9 @@ class ToolHandler:
             return None
         if running.begun and result.error_type is not None:
             # It may have written files before it failed or was cancelled.
-            call = CallRef(signal.session_id, signal.tool_id)
-            result = await self._reviewer.tell_undo(call, result)
+            result = await self._reviewer.tell_undo(signal.call, result)
+        if result.error_type is None and not signal.by_person:
+            result = self._reviewer.tell_note(signal.call, result)
         report = report_on(signal.tool_id, result)
         report["execution_time_ms"] = int((time.perf_counter() - began) * 1000)
         self.history.append(
@@ -299,10 +300,10 @@ class ToolHandler:
         if changes and signal.status == "executing" and not self._never_begun(signal.tool_id):
             running.claimed = True
             return UNKNOWN
-        call = CallRef(signal.session_id, signal.tool_id)
+        call = signal.call
         changed = await self._reviewer.drop_stale(call)
         reviewed = await self._reviewer.review(
-            signal.tool_name, raw, call=call, autonomy=signal.autonomy
+            signal.tool_name, raw, call=call, autonomy=signal.autonomy, by_person=signal.by_person
         )
         try:
             return await self._check_and_execute(signal, running, reviewed, changed)

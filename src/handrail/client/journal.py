@@ -83,6 +83,11 @@ class Journal:
         return agents_socket(self._folder)
 
     @property
+    def expired_drafts(self) -> Path:
+        """The folder for patches of the drafts of this client that have expired."""
+        return self._folder.parent.parent / "expired-drafts" / self._folder.name
+
+    @property
     def mirrors(self) -> Path:
         """The folder for mirrors of git's remotes, the same for all workspaces."""
         return self._folder.parent.parent / "remotes"

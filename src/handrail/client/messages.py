@@ -4,12 +4,18 @@ from typing import Any
 
 import msgspec
 
+from handrail.core.rehearsal import CallRef
+
 
 class ExecutionContext(msgspec.Struct, frozen=True):
-    """How the call came to be approved: by a person, by a grant, or by `policy`."""
+    """How the call came to be approved: by a person, by a grant, or by `policy`.
+
+    A call `by_person` was made by a person in a session, which is most often an agent's.
+    """
 
     approved_by: str = ""
     autonomy: str = ""
+    by_person: bool = False
 
 
 class Signal(msgspec.Struct, frozen=True):
@@ -29,8 +35,16 @@ class Signal(msgspec.Struct, frozen=True):
     execution_context: ExecutionContext = ExecutionContext()
 
     @property
+    def call(self) -> CallRef:
+        return CallRef(self.session_id, self.tool_id)
+
+    @property
     def autonomy(self) -> str:
         return self.execution_context.autonomy
+
+    @property
+    def by_person(self) -> bool:
+        return self.execution_context.by_person
 
 
 class SurveyRequest(msgspec.Struct, frozen=True):

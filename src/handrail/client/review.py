@@ -116,6 +116,7 @@ class Reviewer:
         *,
         call: CallRef | None = None,
         autonomy: str = "",
+        by_person: bool = False,
         seconds: float = LOOK_SECONDS,
     ) -> Reviewed:
         """Look at a call as if it came from a stranger; a command may be rehearsed for it.
@@ -141,6 +142,7 @@ class Reviewer:
             if known is None and may_be_remembered(raw, params_json):
                 self._known.keep((tool_name, params_json), verdict)
             hands = self._hands_for(tool, params, call, verdict, scene)
+            hands = hands.of_person() if by_person else hands
             return Reviewed(tool, params, params_json, verdict, None, hands, call)
         hands = self._hands_for(tool, params, call, verdict, scene)
         try:
@@ -230,6 +232,11 @@ class Reviewer:
         if reviewed.call is None or not is_undoable:
             return result
         return await self.tell_undo(reviewed.call, result)
+
+    def tell_note(self, call: CallRef, result: ToolResult) -> ToolResult:
+        """Add to the result of an agent's call what it has to know about its draft."""
+        note = self._hands.drafts.take_note(call)
+        return replace(result, output=f"{note}\n{result.output}") if note else result
 
     async def tell_undo(self, call: CallRef, result: ToolResult) -> ToolResult:
         """Add to a result whether the files that the call wrote can be brought back."""

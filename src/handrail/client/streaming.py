@@ -18,6 +18,7 @@ from handrail.client.asking import (
     read_tainted,
 )
 from handrail.client.blobs import ClientBlobs
+from handrail.client.drafts import DraftKeeper
 from handrail.client.handler import ToolHandler
 from handrail.client.heartbeat import Heartbeat
 from handrail.client.listening import Listener, Pauses
@@ -62,11 +63,13 @@ class StreamingClient:
         announce: Callable[[bool], None] = lambda connected: None,
         policy: PolicyKeeper | None = None,
         undo: Undo | None = None,
+        drafts: DraftKeeper | None = None,
     ):
         self._api = api
         self._asking = asking
         self._blobs = ClientBlobs(api)
         self._policy = policy
+        self._drafts = drafts
         self._undoing = Undoing(undo or NoUndo(), api)
         self._announce = announce
         self._handler = make_handler(self)
@@ -138,6 +141,8 @@ class StreamingClient:
                 group.create_task(heartbeat.run())
                 if self._policy is not None:
                     group.create_task(self._policy.run())
+                if self._drafts is not None:
+                    group.create_task(self._drafts.run())
                 listener = Listener(
                     self._api,
                     lambda event: self._route(event, group),
@@ -150,6 +155,8 @@ class StreamingClient:
 
     def _on_line(self, connected: bool, group: asyncio.TaskGroup) -> None:
         self._announce(connected)
+        if self._drafts is not None:
+            self._drafts.on_line(connected)
         if connected:
             group.create_task(self._asking.catch_up())
             if self._policy is not None:

@@ -6,7 +6,13 @@ from enum import StrEnum
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from handrail.core.retention import CALLS_DAYS, EVENTS_DAYS, MAX_DATABASE_MB, RESULTS_DAYS
+from handrail.core.retention import (
+    CALLS_DAYS,
+    DRAFTS_DAYS,
+    EVENTS_DAYS,
+    MAX_DATABASE_MB,
+    RESULTS_DAYS,
+)
 
 Value = str | int
 
@@ -175,6 +181,14 @@ RETENTION_EVENTS_DAYS = Setting(
     EVENTS_DAYS,
     most=_MOST_DAYS,
 )
+RETENTION_DRAFTS_DAYS = Setting(
+    "retention.drafts_days",
+    Kind.NUMBER,
+    "How many days a draft that is not used is kept on this machine; then it is saved as a patch "
+    "and removed.",
+    DRAFTS_DAYS,
+    most=_MOST_DAYS,
+)
 RETENTION_MAX_DATABASE_MB = Setting(
     "retention.max_database_mb",
     Kind.NUMBER,
@@ -188,7 +202,7 @@ RETENTION_MAX_DATABASE_MB = Setting(
 CATALOGUE = (
     PROVIDER, MODEL, BASE_URL, INSTRUCTIONS, MAX_TURNS, MAX_CALLS, MAX_SECONDS, MAX_TOKENS,
     COMPACT_AT_TOKENS, DAILY_TOKENS, RETENTION_RESULTS_DAYS, RETENTION_CALLS_DAYS,
-    RETENTION_EVENTS_DAYS, RETENTION_MAX_DATABASE_MB,
+    RETENTION_EVENTS_DAYS, RETENTION_DRAFTS_DAYS, RETENTION_MAX_DATABASE_MB,
 )  # fmt: skip
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in CATALOGUE}
 

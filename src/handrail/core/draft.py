@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from handrail.core.commands import Commands
@@ -12,6 +13,8 @@ from handrail.core.rehearsal import CallRef, Contents, Rehearsals
 from handrail.core.search import Searches
 
 T = TypeVar("T")
+
+EXPIRES_SOON = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,35 @@ class DraftSum(NamedTuple):
     why_not: str = ""
 
 
+class DraftSummary(NamedTuple):
+    """What a machine tells about a draft that it has; `trouble` says why it cannot be read.
+
+    `files` counts those that were changed, and `bytes` is what they take now. The draft was last
+    used at `last_at`.
+    """
+
+    session_id: str
+    steps: int
+    files: int
+    bytes: int
+    began_at: datetime
+    last_at: datetime
+    expires_at: datetime
+    trouble: str = ""
+
+    def expires_soon(self, now: datetime) -> bool:
+        return self.expires_at - now < EXPIRES_SOON
+
+
+class DraftExpired(NamedTuple):
+    """A draft that was not used for too long; `patch` is the file that it was exported to."""
+
+    session_id: str
+    steps: int
+    files: int
+    patch: str
+
+
 class DraftWork(NamedTuple):
     """What one call does its work with in a draft. What is applied becomes a step."""
 
@@ -122,6 +154,20 @@ class Drafts(Protocol):
         """
         ...
 
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
+        """Draw the effects of the first `steps` of a draft, or of all, and change nothing.
+
+        Files that `sum_up` would merge with the workspace are told as conflicts.
+
+        Raises:
+            CommandExecutionError: There is no draft.
+            DraftDamaged: It cannot be read.
+            StaleFileError: It was changed all the time.
+        """
+        ...
+
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         """Draw the effects that the call has asked for, with the contents of the files.
 
@@ -140,8 +186,15 @@ class Drafts(Protocol):
         """
         ...
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
-        """Remove a step and all that came after it; returns them."""
+    async def discard(self, session_id: str, first: int, why: str = "") -> Sequence[DraftStep]:
+        """Remove a step and all that came after it; returns them.
+
+        With a `why`, the session's agent does not know, and is told with its next result.
+        """
+        ...
+
+    def take_note(self, call: CallRef) -> str:
+        """What the agent is to be told with the result of this call; empty if there is nothing."""
         ...
 
 
@@ -157,11 +210,19 @@ class NoDrafts:
     async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
         raise CommandExecutionError(self._why_not)
 
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
+        raise CommandExecutionError(self._why_not)
+
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         raise CommandExecutionError(self._why_not)
 
     async def apply(self, call: CallRef) -> None:
         raise CommandExecutionError(self._why_not)
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
+    async def discard(self, session_id: str, first: int, why: str = "") -> Sequence[DraftStep]:
         raise CommandExecutionError(self._why_not)
+
+    def take_note(self, call: CallRef) -> str:
+        return ""

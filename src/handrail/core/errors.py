@@ -33,6 +33,7 @@ HandrailError
     │   └── StaleCommandError
     ├── StaleMemoryError
     ├── WebError
+    ├── DraftDamaged      a session's draft cannot be read
     ├── NotJudged         a call could not be judged, so it is refused
     └── ApprovalDeniedError
 
@@ -210,6 +211,10 @@ class StaleMemoryError(ToolError):
 
 class WebError(ToolError):
     """A host may not be reached, or did not answer."""
+
+
+class DraftDamaged(ToolError):
+    """The draft of a session cannot be read; those of others are not affected."""
 
 
 class NotJudged(ToolError):

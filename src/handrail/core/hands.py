@@ -77,7 +77,8 @@ class Hands:
     """On a client they hold a workspace, on the server what one person's agents keep there.
 
     `call` is the call they are used for, and `verdict` what was ruled on its words, where that is
-    known. If `in_draft`, all that they change is a step of the session's draft.
+    known; a call `by_person` was made by no agent. If `in_draft`, all that they change is a step of
+    the session's draft.
     """
 
     files: Files = _NO_FILES
@@ -94,6 +95,7 @@ class Hands:
     undo: Undo = field(default_factory=NoUndo)
     drafts: Drafts = field(default_factory=NoDrafts)
     in_draft: bool = False
+    by_person: bool = False
     call: CallRef | None = None
     verdict: Verdict | None = None
 
@@ -106,6 +108,10 @@ class Hands:
         """Hands that work on the draft of the call's session; `title` names the step."""
         work = self.drafts.work_on(call, title)._asdict()
         return self._with(**work, undo=NoUndo(), in_draft=True, call=call, verdict=verdict)
+
+    def of_person(self) -> Self:
+        """The same hands, for a call that a person has made."""
+        return self._with(by_person=True)
 
     def knowing(self, verdict: Verdict) -> Self:
         """The same hands, with what was ruled since."""

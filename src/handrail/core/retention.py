@@ -11,6 +11,7 @@ Part = Literal["results", "calls"]
 RESULTS_DAYS = 30
 CALLS_DAYS = 365
 EVENTS_DAYS = 30
+DRAFTS_DAYS = 14
 MAX_DATABASE_MB = 5_000
 
 

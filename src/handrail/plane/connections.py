@@ -102,6 +102,10 @@ class Connections:
         self._left_at[client_id] = self._left_at[workspace_id] = self._clock.now()
         self._bus.ring((Topic.client(client_id),))
 
+    def find(self, client_id: ClientId) -> Connection | None:
+        """The connection of a client, while it is connected."""
+        return self._open.get(client_id)
+
     def find_client(self, workspace_id: WorkspaceId) -> ClientId | None:
         """A connected client of a workspace."""
         here = (one for one in self._open.values() if one.workspace_id == workspace_id)

@@ -1,6 +1,6 @@
-"""Whispers: text on its way to a message, told to whoever listens now, and kept nowhere.
+"""Whispers: what is told to whoever listens now, and kept nowhere.
 
-A listener that is away misses some of it and loses nothing: the message comes whole.
+A listener that is away loses nothing: a message comes whole, and drafts are listed.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ _MOST_WAITING = 1_000
 
 
 class Whisper(NamedTuple):
-    """A piece of what will be the message with that number."""
+    """A piece of text, of what will be the message with that number."""
 
     project_id: ProjectId
     session_id: SessionId
@@ -26,24 +26,34 @@ class Whisper(NamedTuple):
     text: str
 
 
+class DraftNews(NamedTuple):
+    """The draft of a session was listed, has changed or is no longer listed."""
+
+    project_id: ProjectId
+    session_id: SessionId
+
+
+Told = Whisper | DraftNews
+
+
 class Ear:
     """What one listener has not heard yet."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Whisper] = deque(maxlen=_MOST_WAITING)
+        self._waiting: deque[Told] = deque(maxlen=_MOST_WAITING)
 
-    def add(self, whisper: Whisper) -> None:
-        self._waiting.append(whisper)
+    def add(self, told: Told) -> None:
+        self._waiting.append(told)
 
-    def take(self) -> list[Whisper]:
+    def take(self) -> list[Told]:
         """Everything since the last time, what belongs together joined."""
-        taken: list[Whisper] = []
+        taken: list[Told] = []
         while self._waiting:
-            whisper = self._waiting.popleft()
-            if taken and taken[-1][:-1] == whisper[:-1]:
-                taken[-1] = taken[-1]._replace(text=taken[-1].text + whisper.text)
-            else:
-                taken.append(whisper)
+            last, told = taken[-1] if taken else None, self._waiting.popleft()
+            if isinstance(last, Whisper) and last[:-1] == told[:-1]:
+                taken[-1] = last._replace(text=last.text + told[-1])
+            elif last != told:
+                taken.append(told)
         return taken
 
 
@@ -64,7 +74,7 @@ class Whispers:
             if not ears:
                 del self._ears[project_id]
 
-    def tell(self, whisper: Whisper) -> None:
-        for ear in self._ears.get(whisper.project_id, ()):
-            ear.add(whisper)
-        self._bus.ring((Topic.project(whisper.project_id),))
+    def tell(self, told: Told) -> None:
+        for ear in self._ears.get(told.project_id, ()):
+            ear.add(told)
+        self._bus.ring((Topic.project(told.project_id),))

@@ -33,6 +33,7 @@ from handrail.server.routes.blobs import BlobRoutes
 from handrail.server.routes.calls import BASE, CallRoutes
 from handrail.server.routes.chat import ChatRoutes
 from handrail.server.routes.console import ConsoleRoutes
+from handrail.server.routes.drafts import DraftRoutes
 from handrail.server.routes.grants import grants_router
 from handrail.server.routes.health import health_router
 from handrail.server.routes.knowledge import memory_router, skills_router
@@ -74,6 +75,7 @@ def create_app(
         *AnswerRoutes(services, gate).routes(),
         *StopRoutes(services, gate).routes(),
         *UndoRoutes(services, gate).routes(),
+        *DraftRoutes(services, gate).routes(),
         *TaintRoutes(services, gate).routes(),
         *PolicyRoutes(services, gate).routes(),
         *BatchRoutes(services, gate).routes(),

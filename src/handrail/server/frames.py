@@ -18,9 +18,15 @@ from handrail.core.ports import Store, StreamItem
 from handrail.core.project import Project
 from handrail.plane.names import NameBook
 from handrail.plane.undoing import MOST_CALLS
-from handrail.plane.whispers import Whisper
+from handrail.plane.whispers import Told, Whisper
 from handrail.wire.chat import CHAT_DELTA, ChatDelta
-from handrail.wire.events import ABOUT_APPROVALS, STREAM_RESET, Payload
+from handrail.wire.events import (
+    ABOUT_APPROVALS,
+    DRAFT_CHANGED,
+    STREAM_RESET,
+    DraftChanged,
+    Payload,
+)
 from handrail.wire.rendering import (
     CANNOT_BE_TOLD,
     render,
@@ -75,13 +81,13 @@ class Renderer:
             if not self._is_void(item)
         ]
 
-    def render_whispers(self, whispers: Sequence[Whisper], seq: int, at: datetime) -> list[Frame]:
-        """Frames of chat text, without pieces of a message that was already sent whole."""
-        return [
-            Frame(seq, _delta(one, at))
-            for one in whispers
-            if self._with_chat and one.seq > (self._messages.get(one.session_id) or 0)
-        ]
+    def render_whispers(self, told: Sequence[Told], seq: int, at: datetime) -> list[Frame]:
+        """Frames without pieces of a message that was already sent whole."""
+        heard = told if self._with_chat else ()
+        return [Frame(seq, _whisper(one, at)) for one in heard if not self._is_old(one)]
+
+    def _is_old(self, told: Told) -> bool:
+        return isinstance(told, Whisper) and told.seq <= (self._messages.get(told.session_id) or 0)
 
     def _is_void(self, item: StreamItem) -> bool:
         """Whether an event is not for this audience, its call is gone, or was signalled again.
@@ -235,16 +241,20 @@ def reset_frame(head: int, at: datetime) -> bytes:
     return _event(head, STREAM_RESET, stream_reset(at))
 
 
-def _delta(whisper: Whisper, at: datetime) -> bytes:
+def _whisper(told: Told, at: datetime) -> bytes:
     """Has no number, because it cannot be asked for again."""
-    payload: ChatDelta = {
-        "session_id": whisper.session_id,
-        "run_id": whisper.run_id,
-        "seq": whisper.seq,
-        "text": whisper.text,
-        "timestamp": at.isoformat().replace("+00:00", "Z"),
-    }
-    return b"event: %b\ndata: %b\n\n" % (CHAT_DELTA.encode(), _encode(payload))
+    timestamp = at.isoformat().replace("+00:00", "Z")
+    if isinstance(told, Whisper):
+        delta: ChatDelta = {
+            "session_id": told.session_id,
+            "run_id": told.run_id,
+            "seq": told.seq,
+            "text": told.text,
+            "timestamp": timestamp,
+        }
+        return b"event: %b\ndata: %b\n\n" % (CHAT_DELTA.encode(), _encode(delta))
+    news: DraftChanged = {"session_id": told.session_id, "timestamp": timestamp}
+    return b"event: %b\ndata: %b\n\n" % (DRAFT_CHANGED.encode(), _encode(news))
 
 
 def _event(number: int, name: str, payload: Payload) -> bytes:

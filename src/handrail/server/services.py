@@ -1,6 +1,6 @@
 """The ring of keys handed to the server."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handrail.core.about import Affairs
 from handrail.core.ports import Bus, Clock, Store
@@ -12,6 +12,7 @@ from handrail.plane.batch import Batches
 from handrail.plane.blobs import BlobKeeper
 from handrail.plane.connections import Connections
 from handrail.plane.dispatch import Dispatcher
+from handrail.plane.drafts import DraftList
 from handrail.plane.executor import ToolExecutor
 from handrail.plane.grants import GrantBook
 from handrail.plane.inside import Inside
@@ -50,11 +51,12 @@ class Services:
     unmasker: Unmasker
     stopper: Stopper
     undoer: Undoer
+    drafts: DraftList
     taints: Taints
-    sweeper: Sweeper
     tally: Tally
     whispers: Whispers
     memories: MemoryKeeper
     skills: SkillShelf
     affairs: Affairs
+    sweeper: Sweeper = field(default_factory=lambda: Sweeper(()))
     runs: Runs | None = None

@@ -131,7 +131,9 @@ class EventStream:
         opening = self._services.connections.open(
             self._client_id, workspace_id, leased=self._leased
         )
-        return stack.enter_context(opening)
+        connection = stack.enter_context(opening)
+        stack.callback(self._services.drafts.drop, connection)
+        return connection
 
     def _count(self, stack: ExitStack) -> None:
         listening = self._services.tally.listening

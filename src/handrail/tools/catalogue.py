@@ -30,6 +30,7 @@ from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.self_info import SelfInfo
+from handrail.tools.builtin.show_draft import ShowDraft
 from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from handrail.tools.judgement import judge_call, may_be_remembered
@@ -49,6 +50,7 @@ BUILTIN = (
     Git,
     ApplyDraft,
     DiscardDraft,
+    ShowDraft,
     MemoryStore,
     MemoryRecall,
     MemoryForget,

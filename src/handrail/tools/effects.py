@@ -2,7 +2,7 @@ r"""The effects of a rehearsed command as a person sees them before a decision.
 
 As in a diff, each line begins with a sign that no content of a file can have at its beginning: a
 line in brackets is ours. First comes the list of all changes, what matters most on top; then the
-diff of each text file.
+diff of each text file, below a line in brackets that names it.
 """
 
 from collections.abc import Iterator
@@ -185,7 +185,7 @@ def _diffs(changes: list[Effect], contents: Contents) -> tuple[str, int]:
             left_out.append(change)
             unseen += diff is not None
         else:
-            shown.append(diff.text)
+            shown.append(f"[diff] {visible(change.path)}\n{diff.text}")
             room -= len(diff.text)
             unseen += not diff.whole
     if left_out:

@@ -18,6 +18,7 @@ class ToolName(StrEnum):
     GIT = "git"
     APPLY_DRAFT = "apply_draft"
     DISCARD_DRAFT = "discard_draft"
+    SHOW_DRAFT = "show_draft"
     MEMORY_STORE = "memory_store"
     MEMORY_RECALL = "memory_recall"
     MEMORY_FORGET = "memory_forget"

@@ -14,6 +14,7 @@ ABOUT_APPROVALS = (EventKind.APPROVAL_REQUEST, EventKind.APPROVAL_RESOLVED)
 
 
 STREAM_RESET = "stream.reset"
+DRAFT_CHANGED = "draft.changed"
 
 TheCall = Annotated[str, Meta(description="The call.")]
 TheSession = Annotated[str, Meta(description="The session.")]
@@ -35,6 +36,7 @@ class ExecutionContext(TypedDict):
     approved_by: Annotated[str, Meta(description="A person's name, a grant, or `policy`.")]
     scope: Annotated[str, Meta(description="How far that yes reached.")]
     autonomy: Annotated[str, Meta(description="The freedom the agent had.")]
+    by_person: Annotated[bool, Meta(description="Whether a person made the call, and no agent.")]
 
 
 class ExecutionSignal(TypedDict):
@@ -195,6 +197,16 @@ class SessionCleared(TypedDict):
     timestamp: Timestamp
 
 
+class DraftChanged(TypedDict):
+    """To people: the draft of a session was listed, has changed or is no longer listed.
+
+    It has no number; after a break, list the drafts.
+    """
+
+    session_id: TheSession
+    timestamp: Timestamp
+
+
 # Every event that a listener is told of by now, and what it carries.
 EVENTS: dict[str, type] = {
     EventKind.APPROVAL_REQUEST: ApprovalRequest,
@@ -211,11 +223,12 @@ EVENTS: dict[str, type] = {
     EventKind.CHAT_RUN: ChatRun,
     EventKind.SESSION_TAINTED: SessionTainted,
     EventKind.SESSION_CLEARED: SessionCleared,
+    DRAFT_CHANGED: DraftChanged,
     STREAM_RESET: StreamReset,
 }
 
 Payload = (
     ExecutionSignal | SurveyRequest | ResultAck | Cancel | StatusChange | ApprovalResolved
     | SessionTainted | SessionCleared | StreamReset | ChatDelta | UndoAsked | ToolUndone
-    | dict[str, Any]
+    | DraftChanged | dict[str, Any]
 )  # fmt: skip

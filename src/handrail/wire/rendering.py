@@ -163,6 +163,7 @@ def _execution_signal(
             "approved_by": execution.approved_by or "policy",
             "scope": execution.scope or "once",
             "autonomy": execution.autonomy,
+            "by_person": execution.agent_id == execution.user_id,
         },
         "timestamp": _timestamp(event),
     }

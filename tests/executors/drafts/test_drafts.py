@@ -188,6 +188,37 @@ async def test_a_file_that_both_have_changed_is_a_conflict(
     assert contents(root) == {"a.txt": "person\n"}
 
 
+async def test_a_file_that_a_command_wrote_as_it_was_is_no_change_of_the_draft(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.shell("sed -i s/nothing/x/ a.txt; echo b > b.txt")
+    (root / "a.txt").write_text("person\n")
+
+    assert await session.read("a.txt") == "person\n"
+    assert await session.output("cat a.txt") == "person\n"
+    assert paths_of(await session.apply()) == ["b.txt"]
+    assert contents(root) == {"a.txt": "person\n", "b.txt": "b\n"}
+
+
+async def test_a_file_that_came_into_a_folder_which_the_draft_removed_is_a_conflict(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "d").mkdir()
+    (root / "d/old.txt").write_text("old\n")
+    await session.shell("rm -r d; mkdir d; echo new > d/new.txt")
+    (root / "d/person.txt").write_text("person\n")
+
+    summed = await session.sum_up()
+
+    assert summed.conflicts == (
+        "d/person.txt was created in the workspace after the draft removed its folder",
+    )
+    with pytest.raises(StaleFileError):
+        await session.apply()
+    assert contents(root)["d/person.txt"] == "person\n"
+
+
 async def test_the_same_change_by_both_is_no_conflict(session: DraftSession, root: Path) -> None:
     await session.write("a.txt", "same\n")
     await session.write("b.txt", "b\n")

@@ -1,5 +1,6 @@
 """The tools that decide about a draft."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from handrail.core.tool import ToolResult
 from handrail.policy.security import Scene
 from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.discard_draft import DiscardDraft
+from handrail.tools.builtin.show_draft import ShowDraft
 from tests.executors.drafts.session import DraftSession, contents
 
 
@@ -118,6 +120,69 @@ async def test_a_step_that_was_applied_cannot_be_applied_again(
 
     with pytest.raises(CommandExecutionError, match="the draft has no step 1 or an earlier one"):
         await Decision(session, root, steps=1).survey()
+
+
+async def show(session: DraftSession, root: Path, steps: int | None = None) -> ToolResult:
+    tool = ShowDraft()
+    params = tool.read_params({} if steps is None else {"steps": steps})
+    hands = Hands(drafts=session.drafts, call=CallRef(session.name, "show"))
+    return await tool.execute(params, Scene(str(root)), hands)
+
+
+async def test_a_draft_is_shown_with_what_each_step_has_changed(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    await session.write("a.txt", "new\n")
+    await session.shell("rm a.txt; echo password=hunter2hunter2 > b.txt; exit 3")
+
+    shown = await show(session, root)
+
+    fields = shown.fields
+    assert [(one["number"], one["exit_code"]) for one in fields["steps"]] == [(1, 0), (2, 3)]
+    assert [one["changes"] for one in fields["steps"]] == [
+        [{"path": "a.txt", "what": "changed"}],
+        [{"path": "a.txt", "what": "deleted"}, {"path": "b.txt", "what": "created"}],
+    ]
+    assert (fields["files"], fields["conflicts"], fields["later"]) == (["a.txt", "b.txt"], [], 0)
+    assert "-old" in fields["diff"]
+    assert "hunter2" not in fields["diff"] + shown.output
+    assert shown.output.splitlines()[:3] == [
+        "a draft of 2 steps",
+        "step 1    a call",
+        "step 2    a call (exit code 3)",
+    ]
+
+
+async def test_the_first_steps_are_shown_without_the_later_ones(
+    session: DraftSession, root: Path
+) -> None:
+    await session.write("a.txt", "one\n")
+    await session.write("b.txt", "two\n")
+
+    shown = await show(session, root, steps=1)
+
+    assert (shown.fields["files"], shown.fields["later"]) == (["a.txt"], 1)
+    with pytest.raises(CommandExecutionError, match="has no draft"):
+        await show(DraftSession(session.drafts, "other"), root)
+
+
+async def test_showing_a_draft_merges_nothing_and_waits_for_no_command(
+    session: DraftSession, root: Path
+) -> None:
+    lines = "".join(f"line {number}\n" for number in range(20))
+    (root / "a.txt").write_text(lines)
+    await session.shell("sed -i 's/^line 2$/agent/' a.txt")
+    (root / "a.txt").write_text(lines.replace("line 18\n", "person\n"))
+
+    running = asyncio.create_task(session.shell("sleep 3; echo b > b.txt"))
+    await asyncio.sleep(0.5)
+    shown = await show(session, root)
+    assert not running.done()
+    await running
+
+    assert len(shown.fields["conflicts"]) == 1
+    assert len((await show(session, root)).fields["steps"]) == 2
 
 
 async def test_discarded_steps_are_named(session: DraftSession, root: Path) -> None:

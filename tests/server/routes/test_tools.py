@@ -20,6 +20,7 @@ from handrail.tools.builtin.read_file import ReadFile
 from handrail.tools.builtin.run_bash import RunBash
 from handrail.tools.builtin.search_code import SearchCode
 from handrail.tools.builtin.self_info import SelfInfo
+from handrail.tools.builtin.show_draft import ShowDraft
 from handrail.tools.builtin.skill import LoadSkill
 from handrail.tools.builtin.write_file import WriteFile
 from tests.conftest import Household, settle_in
@@ -57,6 +58,7 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (Git(), True, "MEDIUM", 300),
                 (ApplyDraft(), True, "MEDIUM", 300),
                 (DiscardDraft(), False, "LOW", 0),
+                (ShowDraft(), False, "LOW", 0),
                 (MemoryStore(), False, "LOW", 0),
                 (MemoryRecall(), False, "LOW", 0),
                 (MemoryForget(), True, "MEDIUM", 300),
@@ -66,7 +68,7 @@ async def test_the_tools_are_listed_with_what_a_model_needs(
                 (SelfInfo(), False, "LOW", 0),
             )
         ],
-        "total_count": 19,
+        "total_count": 20,
     }
 
 

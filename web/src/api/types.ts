@@ -598,6 +598,86 @@ export interface DecisionResponse {
   status: string;
 }
 
+/** One draft that has at least one step. */
+export interface DraftBody {
+  /** The session that has it. */
+  session_id: string;
+  /** The number of its steps. */
+  steps: number;
+  /** How many files it changes. */
+  files: number;
+  /** How large they are now. */
+  bytes: number;
+  /** When its first step was made. */
+  began_at: string;
+  /** When it was last used. */
+  last_at: string;
+  /** When it expires unless it is used before. */
+  expires_at: string;
+  /** Why it cannot be read; empty if it can. */
+  trouble?: string;
+}
+
+/** To people: the draft of a session was listed, has changed or is no longer listed. It has no number; after a break, list the drafts. */
+export interface DraftChanged {
+  /** The session. */
+  session_id: string;
+  /** When it happened, in UTC. */
+  timestamp: string;
+}
+
+/** A draft on a machine that is connected. */
+export interface DraftView {
+  /** The session that has it. */
+  session_id: string;
+  /** Who opened the session. */
+  agent_id: string;
+  /** The name of the agent, as given with its token; null if it has none. */
+  agent_name: string | null;
+  /** The machine that has it. */
+  client_id: string;
+  /** The name of the machine, as on the Machines page; null if there is none. */
+  client_name: string | null;
+  /** The folder that it is a draft of. */
+  workspace: string;
+  /** The number of its steps. */
+  steps: number;
+  /** How many files it changes. */
+  files: number;
+  /** How large they are now. */
+  bytes: number;
+  /** When its first step was made. */
+  began_at: string;
+  /** When it was last used. */
+  last_at: string;
+  /** When it expires unless it is used before. */
+  expires_at: string;
+  /** Whether that is within two days. */
+  expires_soon: boolean;
+  /** Why it cannot be read; empty if it can. */
+  trouble: string;
+}
+
+export interface DraftsReceipt {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+}
+
+/** All drafts of the client's workspace, and those that have expired since it last told. */
+export interface DraftsRequest {
+  /** The drafts. */
+  drafts: DraftBody[];
+  /** Those that have expired. */
+  expired?: ExpiredBody[];
+}
+
+export interface DraftsResponse {
+  /** The drafts, the one that was used last first. */
+  drafts: DraftView[];
+  /** What time it is for the server. */
+  now: string;
+}
+
 /** What holds in one workspace when all layers are taken together. */
 export interface EffectiveView {
   /** The folder. */
@@ -652,6 +732,8 @@ export interface ExecutionContext {
   approved_by: string;
   /** The freedom the agent had. */
   autonomy: string;
+  /** Whether a person made the call, and no agent. */
+  by_person: boolean;
   /** How far that yes reached. */
   scope: string;
 }
@@ -761,6 +843,18 @@ export interface ExecutionsResponse {
   executions: ExecutionView[];
   /** How many there are in this answer. */
   total_count: number;
+}
+
+/** A draft that was not used for too long, and is in a patch now. */
+export interface ExpiredBody {
+  /** The session that had it. */
+  session_id: string;
+  /** The number of its steps. */
+  steps: number;
+  /** How many files it changed. */
+  files: number;
+  /** The file of the patch on that machine. */
+  patch: string;
 }
 
 /** A call as an agent would ask for it, and where; with the project's autonomy unless said. */
@@ -1899,6 +1993,7 @@ export interface Events {
   "chat.run": ChatRun;
   "session.tainted": SessionTainted;
   "session.cleared": SessionCleared;
+  "draft.changed": DraftChanged;
   "stream.reset": StreamReset;
 }
 

@@ -14,7 +14,7 @@ import { Evidence } from "./evidence";
 import { useUnmasked } from "./unmasked";
 
 /** What would happen in one sentence, why a person has to decide, the evidence, and the decision. */
-export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: () => void }) {
+export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: (approvalId?: string) => void }) {
   const card = useUnmasked(stored);
   const waits = card.status === "pending";
   const evidence = useRef<HTMLDivElement>(null);

@@ -5,14 +5,18 @@ import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
+import { stepsOf } from "../words/evidence";
 import { visible } from "../words/visible";
 import { Answered, sentence } from "./answered";
 import { useDecision } from "./decision";
+import type { StepAct } from "./draft-answers";
+import { DraftMenu } from "./draft-menu";
 import { ClassDialog, SessionDialog } from "./grant-dialogs";
 import { MoreMenu, type Wider } from "./more-menu";
 import { RejectDialog } from "./reject-dialog";
 import { SecondStep } from "./second-step";
 import { useIsSeen } from "./seen";
+import { StepsDialog } from "./steps-dialog";
 import { StopDialog } from "./stop-dialog";
 
 const TOO_EARLY = "Too early: the card has to be in view for a moment first. Press the key again.";
@@ -20,11 +24,12 @@ const NO_APPROVAL = "This cannot be approved before its full text is shown.";
 const NOT_LASTING = "This cannot be approved for the whole project.";
 const NO_CLASS = "No class can be offered for this call.";
 
-type Asking = "second-step" | "reject" | "stop" | Wider | null;
+type Asking = "second-step" | "reject" | "stop" | StepAct | Wider | null;
 
 interface Props {
   card: ApprovalView;
-  onNext: () => void;
+  /** To the card of that id, or to the next one. */
+  onNext: (approvalId?: string) => void;
   /** Called when a dialog or the second step opens, and when it closes. */
   onAsking?: (isAsking: boolean) => void;
   /** False where several cards share a screen: a key would be ambiguous. */
@@ -38,7 +43,7 @@ interface Props {
 /** Always in the same place. Keys and clicks count only after the card has been in view for a moment. */
 export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence, title }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
-  const { busy, trouble, approve, reject, stop } = useDecision(card, onNext);
+  const { busy, trouble, approve, reject, stop, decideSteps } = useDecision(card, onNext);
   useEffect(() => onAsking?.(asking !== null), [asking]);
   const bar = useRef<HTMLElement>(null);
   const { seen, inSight } = useIsSeen(`${card.approval_id} ${card.digest}`, { bar, evidence, title });
@@ -55,6 +60,8 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const confirming = asking === "second-step";
   const key = (name: string) => (withKeys ? name : undefined);
   const waits = card.status === "pending";
+  const isDraft = card.tool_name === "apply_draft";
+  const steps = useMemo(() => (isDraft ? stepsOf(card.evidence) : []), [isDraft, card.evidence]);
   // An open dialog stays open when the card is decided elsewhere: keys typed into it must not reach the next card.
   const ended = waits || busy ? null : sentence(card, name);
 
@@ -106,19 +113,24 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
           // Keyed apart from the second step, so that none of its buttons turns into one of these.
           <Fragment key="first">
             <Button look="primary" autoFocus={hasGoneBack.current} hotkey={key("a")} icon={<Check size={15} aria-hidden />} disabled={!mayApprove} onClick={approveOnce}>
-              Approve once
+              {isDraft ? "Approve all" : "Approve once"}
             </Button>
-            <MoreMenu offers={offers} disabled={!mayApprove} onChoose={setAsking} />
+            {isDraft ? (
+              role === "user" && <DraftMenu steps={steps.length} disabled={!ready || steps.length === 0} onChoose={setAsking} />
+            ) : (
+              <MoreMenu offers={offers} disabled={!mayApprove} onChoose={setAsking} />
+            )}
             <Button look="quiet" icon={<CircleStop size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("stop")}>
               Stop the run…
             </Button>
             <Button look="danger" hotkey={key("r")} className="ml-auto" icon={<X size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("reject")}>
-              Refuse…
+              {isDraft ? "Ask for changes…" : "Refuse…"}
             </Button>
           </Fragment>
         )}
       </div>
-      <RejectDialog open={asking === "reject"} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
+      <RejectDialog open={asking === "reject"} isDraft={isDraft} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
+      <StepsDialog act={asking === "apply" || asking === "discard" ? asking : null} steps={steps} ended={ended} busy={busy} onClose={close} onChoose={(act, step) => void decideSteps(act, step).then(close)} />
       <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />
       <ClassDialog
         offer={asking === "class" ? offer("class") : undefined}

@@ -2,6 +2,7 @@ import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 
 import { ask } from "../api/client";
+import { ENDED } from "../api/propose";
 import { renew } from "../api/renew";
 import { usePath, useSession } from "../api/session";
 import { stream } from "../api/stream";
@@ -23,7 +24,6 @@ type Entry = Pick<Decided, "card" | "verdict" | "scope">;
 
 const MOST = 3;
 const RECONCILE_MS = 5_000;
-const ENDED = new Set(["completed", "failed", "rejected", "timeout"]);
 
 let entries: Entry[] = [];
 const watchers = new Set<() => void>();

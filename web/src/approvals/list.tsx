@@ -1,14 +1,15 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { FileDiff, FileInput, FileX, Globe, Terminal } from "lucide-react";
-import { memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { FileDiff, FileInput, FileStack, FileX, Globe, Terminal } from "lucide-react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 
 import { serverNow } from "../api/time";
 import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { Countdown } from "../ui/countdown";
+import { useMatches } from "../ui/matches";
 import { Risk } from "../ui/risk";
 import { agentName } from "../words/agent";
-import { extentOf, isDiff } from "../words/diff";
+import { extentOf } from "../words/evidence";
 import { age } from "../words/time";
 import { visible } from "../words/visible";
 import { Extents } from "./diff";
@@ -78,7 +79,7 @@ export function WaitingList({ waiting, shown, onSelect, onSeveral }: Props) {
 /** Drawn again only when its card changes, not whenever the list moves. */
 const Row = memo(function Row({ card, isShown, onSelect }: { card: ApprovalView; isShown: boolean; onSelect: (approvalId: string) => void }) {
   const Icon = ICONS[card.tool_name] ?? Terminal;
-  const extent = useMemo(() => (isDiff(card.evidence) ? extentOf(card.evidence) : null), [card.evidence]);
+  const extent = useMemo(() => extentOf(card.evidence), [card.evidence]);
   return (
     <button
       type="button"
@@ -128,21 +129,11 @@ function Age({ card }: { card: ApprovalView }) {
   return ago === "now" ? "just now" : `${ago} ago`;
 }
 
-function useMatches(query: string): boolean {
-  const media = useMemo(() => matchMedia(query), [query]);
-  return useSyncExternalStore(
-    (changed) => {
-      media.addEventListener("change", changed);
-      return () => media.removeEventListener("change", changed);
-    },
-    () => media.matches,
-  );
-}
-
 const ICONS: Record<string, typeof Terminal> = {
   write_file: FileDiff,
   edit_file: FileDiff,
   move_file: FileInput,
   delete_file: FileX,
   http_request: Globe,
+  apply_draft: FileStack,
 };

@@ -61,7 +61,7 @@ export function ApprovalsPage() {
       <main className="flex min-h-0 min-w-0 flex-col">
         <DecidedLines key={project.project_id} />
         {shown ? (
-          <Card key={shown.approval_id} card={shown} onNext={() => leave(shown.approval_id)} />
+          <Card key={shown.approval_id} card={shown} onNext={(next) => (next ? select(next) : leave(shown.approval_id))} />
         ) : error ? (
           <Empty icon={<Inbox size={20} />} title="The open requests cannot be loaded">
             <p role="alert">{visible(error.message)}</p>

@@ -6,17 +6,33 @@ import { Choice } from "./choice";
 
 const MOST_CHARS = 2_000;
 
+const CALL = {
+  title: "Refuse this call",
+  about: "The agent is told your reason and can try another way.",
+  label: "Reason (optional). Ctrl+Enter refuses.",
+  button: "Refuse",
+};
+const DRAFT = {
+  title: "Ask for changes",
+  about: "Nothing is applied and the draft stays. The agent is told your words and goes on in the draft.",
+  label: "What should change? Ctrl+Enter sends it.",
+  button: "Send",
+};
+
 interface Props {
   open: boolean;
+  /** Whether it is about a draft, which stays. */
+  isDraft: boolean;
   ended: string | null;
   onClose: () => void;
   onReject: (reason: string) => void;
 }
 
-export function RejectDialog({ open, ended, onClose, onReject }: Props) {
+export function RejectDialog({ open, isDraft, ended, onClose, onReject }: Props) {
   const [reason, setReason] = useState("");
+  const words = isDraft ? DRAFT : CALL;
   return (
-    <Dialog open={open} onClose={onClose} title="Refuse this call" description="The agent is told your reason and can try another way.">
+    <Dialog open={open} onClose={onClose} title={words.title} description={words.about}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -24,7 +40,7 @@ export function RejectDialog({ open, ended, onClose, onReject }: Props) {
         }}
       >
         <label className="mt-4 block">
-          <span className="text-soft">Reason (optional). Ctrl+Enter refuses.</span>
+          <span className="text-soft">{words.label}</span>
           <textarea
             autoFocus
             rows={3}
@@ -38,8 +54,8 @@ export function RejectDialog({ open, ended, onClose, onReject }: Props) {
           />
         </label>
         <Choice ended={ended} onClose={onClose}>
-          <Button look="danger-solid" type="submit">
-            Refuse
+          <Button look={isDraft ? "primary" : "danger-solid"} type="submit">
+            {words.button}
           </Button>
         </Choice>
       </form>

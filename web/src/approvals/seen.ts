@@ -31,7 +31,7 @@ export function useIsSeen(cardId: string, { bar, evidence, title }: Sight): { se
       setInSight(hidden.size === 0);
       if (hidden.size > 0 || document.visibilityState !== "visible" || !document.hasFocus()) setSeen("");
       // What was seen before a dialog came over it stays so: behind its own dialog a card is known.
-      else if (!document.querySelector("[role=dialog]")) timer = window.setTimeout(() => setSeen(cardId), A_MOMENT_MS);
+      else if (!document.querySelector("dialog")) timer = window.setTimeout(() => setSeen(cardId), A_MOMENT_MS);
     };
     const restart = () => {
       setSeen("");
@@ -40,7 +40,7 @@ export function useIsSeen(cardId: string, { bar, evidence, title }: Sight): { se
     // A click that was meant for what stood here before must not fall on this.
     const isMoved = () => placeOf(bar) !== place.current;
     const move = () => {
-      if (isMoved() && !document.querySelector("[role=dialog]")) restart();
+      if (isMoved() && !document.querySelector("dialog")) restart();
     };
     const sight = new IntersectionObserver(
       (changed) => {

@@ -5,7 +5,7 @@ import type { ApprovalView } from "../api/types";
 import { Button } from "../ui/button";
 import { Dialog } from "../ui/dialog";
 import { Risk } from "../ui/risk";
-import { isCut } from "../words/diff";
+import { isCut } from "../words/evidence";
 import { visible } from "../words/visible";
 import { useAnswer, wordsOf } from "./answer";
 import { sentence } from "./answered";

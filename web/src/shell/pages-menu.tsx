@@ -3,7 +3,7 @@ import { ChevronDown } from "lucide-react";
 import { usePages, type Page } from "../pages";
 import { Link } from "../router";
 import { ITEM, Menu } from "../ui/menu";
-import { Waiting } from "./waiting";
+import { PageCount, Waiting } from "./waiting";
 
 /** The navigation of a small screen: the current page, and a menu of the others. */
 export function PagesMenu({ here, waiting, className }: { here: Page; waiting: number; className: string }) {
@@ -30,7 +30,7 @@ export function PagesMenu({ here, waiting, className }: { here: Page; waiting: n
         >
           <Icon size={15} aria-hidden />
           {title}
-          {name === "approvals" && <Waiting count={waiting} />}
+          <PageCount page={name} />
         </Link>
       ))}
     </Menu>

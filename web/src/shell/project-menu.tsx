@@ -27,7 +27,7 @@ export function ProjectMenu({ page }: { page: string }) {
           <span className="sr-only">Project: </span>
           {name}
           <ChevronsUpDown size={12} className="shrink-0" aria-hidden />
-          <Waiting count={others.reduce((sum, one) => sum + one.waiting, 0)} where=" in other projects" />
+          <Waiting count={others.reduce((sum, one) => sum + one.waiting, 0)} what="waiting in other projects" />
         </button>
       )}
     >

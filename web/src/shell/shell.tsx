@@ -8,7 +8,7 @@ import mark from "../ui/mark.svg";
 import { PagesMenu } from "./pages-menu";
 import { ProjectMenu } from "./project-menu";
 import { Told } from "./told";
-import { Waiting } from "./waiting";
+import { PageCount } from "./waiting";
 
 export function Shell({ children }: { children: ReactNode }) {
   const here = usePage();
@@ -45,7 +45,7 @@ export function Shell({ children }: { children: ReactNode }) {
               >
                 <Icon size={15} aria-hidden />
                 {title}
-                {name === "approvals" && <Waiting count={waiting} />}
+                <PageCount page={name} />
               </Link>
             </li>
           ))}

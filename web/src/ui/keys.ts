@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-const TYPING = "input, textarea, select, [contenteditable=true], [role=dialog], [role=menu], [role=listbox]";
+const TYPING = "input, textarea, select, [contenteditable=true], dialog, [role=menu], [role=listbox]";
 const MODIFIERS = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"]);
 
 /** Keys that come closer than this belong to words that somebody types. */
@@ -49,5 +49,5 @@ export function useKeys(keys: Record<string, (() => void) | undefined>, rule: Ru
 }
 
 function isCovered(): boolean {
-  return document.querySelector("[role=dialog], [role=menu]") !== null;
+  return document.querySelector("dialog, [role=menu]") !== null;
 }

@@ -60,16 +60,6 @@ function linedUp(text: string): Row[] {
   });
 }
 
-/** Whether a diff says that something of it is not shown. */
-export function isCut(text: string): boolean {
-  return extentOf(text).cut;
-}
-
-/** How much a diff changes, without the work of comparing words. */
-export function extentOf(text: string): Extent {
-  return countOf(linedUp(text));
-}
-
 export interface Extent {
   /** Lines that come and go, shown or not. */
   added: number;
@@ -78,6 +68,11 @@ export interface Extent {
   hidden: number;
   /** Whether anything is not shown: lines, or parts of them. */
   cut: boolean;
+}
+
+/** How much a diff changes, without the work of comparing words. */
+export function extentOfDiff(text: string): Extent {
+  return countOf(linedUp(text));
 }
 
 export function countOf(rows: Row[]): Extent {
@@ -112,7 +107,8 @@ function withWords(rows: Row[]): Row[] {
   return rows;
 }
 
-function run(rows: Row[], at: number, kind: Row["kind"]): number {
+/** How many rows of a kind follow each other. */
+export function run(rows: Row[], at: number, kind: Row["kind"]): number {
   let length = 0;
   while (rows[at + length]?.kind === kind) length++;
   return length;
@@ -159,4 +155,27 @@ function pieces(all: string[], kept: number[]): Piece[] {
     else found.push({ text, changed });
   });
   return found;
+}
+
+/** Two rows side by side: what was there on the left, what comes on the right. */
+export interface Pair {
+  before: Row | undefined;
+  after: Row | undefined;
+}
+
+/** The rows for a view with two sides, in their order. A row that belongs to no side takes the place of both. */
+export function pairsOf(rows: Row[]): (Pair | Row)[] {
+  const pairs: (Pair | Row)[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const row = rows[at]!;
+    const gone = run(rows, at, "del");
+    const come = run(rows, at + gone, "add");
+    for (let offset = 0; offset < Math.max(gone, come); offset++) {
+      const [before, after] = [at + offset, at + gone + offset];
+      pairs.push({ before: offset < gone ? rows[before] : undefined, after: offset < come ? rows[after] : undefined });
+    }
+    if (gone + come === 0) pairs.push(row.kind === "same" ? { before: row, after: row } : row);
+    at += Math.max(gone + come, 1);
+  }
+  return pairs;
 }

@@ -22,3 +22,9 @@ export function percent(part: number, all: number): string {
 export function several(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
+
+/** Bytes as `340 bytes`, `12 kB` or `1.4 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1_000) return several(bytes, "byte");
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

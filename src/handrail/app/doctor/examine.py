@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from handrail.app.doctor import boxes, home, machine, model, toolchains, tools
+from handrail.app.doctor import boxes, drafts, home, machine, model, toolchains, tools
 from handrail.app.doctor.finding import Finding, Health, Patient
 from handrail.app.home import Home
 from handrail.app.settings import Settings
@@ -29,6 +29,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("writes", machine.check_writes),
     ("box", boxes.check_box),
     ("rehearsals", boxes.check_rehearsals),
+    ("drafts", drafts.check_drafts),
     ("config", model.check_config),
     ("policy", model.check_policy),
     ("model", model.check_model),

@@ -17,6 +17,7 @@ from handrail.core.stage import Stage
 from handrail.executors.drafts.bases import keep_bases
 from handrail.executors.drafts.layers import DraftLayers
 from handrail.executors.drafts.parts import DraftParts, Ran
+from handrail.executors.drafts.trimming import trim_layer
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.contents import LayerContents
@@ -152,6 +153,8 @@ class Draft:
         await asyncio.to_thread(keep_bases, self.layers, self.parts.box.root, changes)
         if stand.closing is not None:
             await stand.closing
+        if not ran.rehearsed.effects.refusals:
+            await asyncio.to_thread(_trim, ran)
         await asyncio.to_thread(self.layers.seal, step, stand.upper_name, stand.layers_fd)
 
     def find_step(self, call: CallRef) -> DraftStep | None:
@@ -206,8 +209,13 @@ class Draft:
         async with self.files() as files:
             return await files.read(path, max_bytes=max_bytes)
 
-    async def discard(self, first: int) -> list[DraftStep]:
+    async def discard(
+        self, first: int, expected: Sequence[DraftStep] | None = None
+    ) -> list[DraftStep]:
+        """Nothing is removed if there are other steps than those `expected`."""
         async with self.turn:
+            if expected is not None and [*expected] != self.layers.steps:
+                return []
             gone = await asyncio.to_thread(self.layers.drop_from, first)
             self._clean()
         return gone
@@ -302,6 +310,14 @@ class Draft:
                 return await asyncio.to_thread(draw, LayerContents(lower, upper))
             finally:
                 os.close(upper)
+
+
+def _trim(ran: Ran) -> None:
+    upper = ran.rehearsal.open_upper()
+    try:
+        trim_layer(upper, ran.rehearsed.effects)
+    finally:
+        os.close(upper)
 
 
 def _is_plain(root: str, path: str) -> bool:

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -12,17 +13,27 @@ import structlog
 from handrail.core.draft import DraftStep, DraftSum, DraftWork
 from handrail.core.errors import (
     CommandExecutionError,
+    DraftDamaged,
+    FileOperationError,
     HandrailError,
     PathValidationError,
     StaleFileError,
 )
 from handrail.core.rehearsal import CallRef, Contents, T
 from handrail.executors.drafts.draft import A_MOMENT, Draft
+from handrail.executors.drafts.listing import StoredDrafts
 from handrail.executors.drafts.merging import merge_clashes
 from handrail.executors.drafts.parts import DraftParts
 from handrail.executors.drafts.program_note import ProgramNote, folders_with_notes
 from handrail.executors.drafts.programs import recover_program
-from handrail.executors.drafts.summing import Summed, sum_up
+from handrail.executors.drafts.reading import NO_DRAFT, reading
+from handrail.executors.drafts.records import (
+    damage_of,
+    note_session,
+    remove_steps,
+)
+from handrail.executors.drafts.summing import Summed, last_of, read_sum, tell_sum
+from handrail.executors.drafts.untold import note_removed, take_note
 from handrail.executors.drafts.work import (
     DraftCommands,
     DraftFiles,
@@ -36,10 +47,10 @@ from handrail.executors.rehearsal.git_reading import GitEffectsReader
 
 log = structlog.get_logger(__name__)
 
-_SESSION, _APPLYING = "session.json", "applying.json"
+_APPLYING = "applying.json"
 # Each has a /tmp in memory, and caches on disk.
 _MOST_AWAKE = 8
-_NO_DRAFT = "this session has no draft: nothing was changed in it"
+_NOT_KEPT = "the draft of this session cannot be kept: {}"
 _NOT_SUMMED = "the draft was not summed up for this call; call it again"
 
 
@@ -74,8 +85,8 @@ class ClientDrafts:
         async with draft.turn:
             known = draft.layers.steps
             if not known:
-                raise CommandExecutionError(_NO_DRAFT)
-            number = _last_of(known, steps) if earlier is None else earlier.number
+                raise CommandExecutionError(NO_DRAFT)
+            number = last_of(known, steps) if earlier is None else earlier.number
             summed = await self._sum_up(draft, number)
             is_whole = number == draft.layers.last
             if is_whole and await merge_clashes(draft, summed.clashes, call):
@@ -83,9 +94,18 @@ class ClientDrafts:
                 summed = await self._sum_up(draft, number)
         await self._forget(call)
         self._sums[call] = summed
-        own = tuple(step for step in known if step.number <= number)
-        why = "; ".join(summed.effects.refusals) or summed.read.why_not
-        return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+        return tell_sum(summed, known)
+
+    async def look(
+        self, session_id: str, steps: int | None, draw: Callable[[DraftSum, Contents], T]
+    ) -> T:
+        self._find(session_id)
+
+        def look() -> T:
+            with reading(self._folder(session_id), self._parts.box.root, steps, self._git) as read:
+                return read.summed.draw(lambda contents: draw(read.told, contents))
+
+        return await asyncio.to_thread(look)
 
     async def show(self, call: CallRef, draw: Callable[[Contents], T]) -> T:
         return await asyncio.to_thread(self._get(call).draw, draw)
@@ -102,13 +122,30 @@ class ClientDrafts:
             self._marker(call.session_id).unlink()
         await self._forget(call)
 
-    async def discard(self, session_id: str, first: int) -> Sequence[DraftStep]:
-        return await self._find(session_id).discard(first)
+    async def discard(
+        self,
+        session_id: str,
+        first: int,
+        why: str = "",
+        expected: Sequence[DraftStep] | None = None,
+    ) -> Sequence[DraftStep]:
+        """Nothing is removed if there are other steps than those `expected`."""
+        try:
+            gone = await self._find(session_id).discard(first, expected)
+        except DraftDamaged:
+            # Nothing runs in a draft that cannot be read.
+            gone = await asyncio.to_thread(remove_steps, self._folder(session_id), first)
+        if why and gone:
+            await asyncio.to_thread(note_removed, self._folder(session_id), gone, why)
+        return gone
+
+    def take_note(self, call: CallRef) -> str:
+        return take_note(self._folder(call.session_id), call.tool_id)
 
     def holds(self, tool_id: str) -> bool:
         """Whether a call is a step of a draft that is kept here."""
-        steps = self._base.glob("*/steps/*/step.json")
-        return any(json.loads(step.read_bytes())["call"] == tool_id for step in steps)
+        drafts = StoredDrafts(self._base).list()
+        return any(step.call == tool_id for draft in drafts for step in draft.steps)
 
     async def recover(self) -> None:
         """Keep what programs had changed when an earlier client was killed."""
@@ -130,16 +167,24 @@ class ClientDrafts:
 
     async def _sum_up(self, draft: Draft, number: int) -> Summed:
         root = self._parts.box.root
-        summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+        layers = draft.layers
+
+        def read() -> Summed:
+            return read_sum(layers.fold_through(number), layers.steps, number, root, self._git)
+
+        summed = await asyncio.to_thread(read)
         if summed.effects.stale:
             # A change of this moment could not be told from one during the reading.
             await asyncio.sleep(A_MOMENT)
-            summed = await asyncio.to_thread(sum_up, draft.layers, number, root, self._git)
+            summed = await asyncio.to_thread(read)
         return summed
 
     def _apply(self, call: CallRef, summed: Summed) -> None:
         marker = self._marker(call.session_id)
-        marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
+        try:
+            marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
+        except OSError as error:
+            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
         with summed.opened() as (_, upper):
             apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
 
@@ -148,20 +193,35 @@ class ClientDrafts:
         return self._open(session_id)
 
     def _open(self, session_id: str) -> Draft:
-        """The draft of a session; steps that were applied before a crash leave it now."""
-        if (known := self._drafts.get(session_id)) is not None:
-            return known
+        """The draft of a session, which counts as used.
+
+        Raises:
+            DraftDamaged: It cannot be read.
+            FileOperationError: The disk refuses.
+        """
         folder = self._folder(session_id)
-        folder.mkdir(0o700, exist_ok=True)
-        (folder / _SESSION).write_text(json.dumps(session_id), encoding="utf-8")
+        try:
+            folder.mkdir(0o700, exist_ok=True)
+            note_session(folder, session_id)
+            if session_id not in self._drafts:
+                self._drafts[session_id] = self._read(session_id, folder)
+        except DraftDamaged as error:
+            raise damage_of(session_id, folder, error.message) from error
+        except OSError as error:
+            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
+        return self._drafts[session_id]
+
+    def _read(self, session_id: str, folder: Path) -> Draft:
+        """A draft from disk; steps that were applied before a crash leave it now."""
         draft = Draft(folder, self._parts, self._make_room)
         marker = self._marker(session_id)
         if marker.exists():
-            told = json.loads(marker.read_bytes())
-            if self._parts.store.holds(told["call"]):
-                draft.layers.drop_through(told["number"])
+            with suppress(ValueError):
+                # It is cut off if the crash came before anything was applied.
+                told = json.loads(marker.read_bytes())
+                if self._parts.store.holds(told["call"]):
+                    draft.layers.drop_through(told["number"])
             marker.unlink()
-        self._drafts[session_id] = draft
         return draft
 
     async def _make_room(self, draft: Draft) -> None:
@@ -174,7 +234,7 @@ class ClientDrafts:
 
     def _find(self, session_id: str) -> Draft:
         if not self._folder(session_id).exists():
-            raise CommandExecutionError(_NO_DRAFT)
+            raise CommandExecutionError(NO_DRAFT)
         return self._open(session_id)
 
     def _folder(self, session_id: str) -> Path:
@@ -191,12 +251,3 @@ class ClientDrafts:
     async def _forget(self, call: CallRef) -> None:
         if (summed := self._sums.pop(call, None)) is not None:
             await asyncio.to_thread(summed.read.discard)
-
-
-def _last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:
-    if wanted is None:
-        return steps[-1].number
-    numbers = [step.number for step in steps if step.number <= wanted]
-    if not numbers:
-        raise CommandExecutionError(f"the draft has no step {wanted} or an earlier one")
-    return numbers[-1]

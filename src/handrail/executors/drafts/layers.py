@@ -4,29 +4,33 @@ A step exists when its folder has its final name. The layers of the first steps 
 from time to time, so that a view of the draft consists of few.
 """
 
-import json
 import os
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
 from handrail.core.draft import DraftStep
 from handrail.core.effects import Node
-from handrail.core.errors import FileOperationError
+from handrail.core.errors import DraftDamaged, FileOperationError
 from handrail.core.files import EntryKind
 from handrail.executors.drafts.fold import fold
+from handrail.executors.drafts.records import (
+    LAYER,
+    READING,
+    STEPS,
+    first_before,
+    read_steps,
+    step_name,
+    write_step,
+)
 from handrail.executors.files.removal import remove
 from handrail.executors.rehearsal.journal import sync_file_system
 from handrail.executors.rehearsal.nodes import stat_of
 from handrail.executors.rehearsal.way import LISTED, Way
 
 FOLD_AFTER = 16
-_LAYER, _STEP = "layer", "step.json"
-# Equal to nothing that a workspace can have.
-_UNKNOWN = Node(EntryKind.OTHER, sha256="unknown")
-_STEPS, _FOLDED, _NEW, _GONE, _BASES = "steps", "folded", "new", "gone", "bases"
+_FOLDED, _NEW, _GONE, _BASES = "folded", "new", "gone", "bases"
 
 
 class DraftLayers:
@@ -36,12 +40,17 @@ class DraftLayers:
     """
 
     def __init__(self, folder: Path):
+        """Raises DraftDamaged if a step cannot be read, and OSError if the disk refuses."""
         self._folder = folder
-        for name in (_STEPS, _FOLDED, _NEW, _GONE, _BASES):
+        for name in (STEPS, _FOLDED, _NEW, _GONE, _BASES):
             (folder / name).mkdir(0o700, exist_ok=True)
         self.clean()
         self._empty(_NEW)
-        self.steps = [*self._read_steps()]
+        for left in folder.glob(f"{READING}*"):
+            self._remove(left.name)
+        self.steps, trouble = read_steps(folder)
+        if trouble:
+            raise DraftDamaged(trouble)
         self._changed = self._last_changes()
         self._folds = self._read_folds()
 
@@ -73,8 +82,8 @@ class DraftLayers:
             return None
         folded = max((one for one in self._folds if one >= number), default=None)
         if folded is not None:
-            return str(self._folder / _FOLDED / _name(folded))
-        return str(self._folder / _STEPS / _name(number) / _LAYER)
+            return str(self._folder / _FOLDED / step_name(folded))
+        return str(self._folder / STEPS / step_name(number) / LAYER)
 
     def holds(self, path: str) -> bool:
         """Whether a layer has a file, a link or a mark of deletion of that name."""
@@ -82,13 +91,7 @@ class DraftLayers:
 
     def first_before(self) -> dict[str, Node | None]:
         """What each changed path was in the workspace when the draft changed or merged it."""
-        found: dict[str, Node | None] = {}
-        for step in self.steps:
-            for change in step.changes:
-                was = _UNKNOWN if change.path in step.uncertain else change.before
-                found.setdefault(change.path, was)
-            found |= dict(step.merged)
-        return found
+        return first_before(self.steps)
 
     def keep_base(self, sha256: str, content: bytes) -> None:
         """Keep what a file was in the workspace when the draft changed it first, to merge it."""
@@ -106,14 +109,14 @@ class DraftLayers:
         Raises:
             FileOperationError: It cannot be kept; there is no such step.
         """
-        name = _name(step.number)
+        name = step_name(step.number)
         new = self._folder / _NEW / name
         try:
             new.mkdir(0o700)
-            os.rename(upper, new / _LAYER, src_dir_fd=parent_fd)
-            (new / _STEP).write_text(json.dumps(step.as_json()), encoding="utf-8")
+            os.rename(upper, new / LAYER, src_dir_fd=parent_fd)
+            write_step(new, step)
             self._sync()
-            new.rename(self._folder / _STEPS / name)
+            new.rename(self._folder / STEPS / name)
             self._sync()
         except OSError as error:
             self._empty(_NEW)
@@ -134,12 +137,12 @@ class DraftLayers:
         layers = self._oldest_first(number)
         if len(layers) == 1:
             return layers[0]
-        new, name = self._folder / _NEW / "folded", _name(number)
+        new, name = self._folder / _NEW / "folded", step_name(number)
         self._empty(_NEW)
         fold(layers, str(new))
         self._sync()
         for older in self._folds:
-            self._throw_away(_FOLDED, _name(older))
+            self._throw_away(_FOLDED, step_name(older))
         self._folds = []
         new.rename(self._folder / _FOLDED / name)
         self._folds = [number]
@@ -150,8 +153,10 @@ class DraftLayers:
         gone = [step for step in self.steps if step.number >= number]
         self._drop_folds(number)
         for step in reversed(gone):
-            self._throw_away(_STEPS, _name(step.number))
+            self._throw_away(STEPS, step_name(step.number))
             self.steps.pop()
+        if not self.steps:
+            self._empty(_BASES)
         self._changed = self._last_changes()
         self._sync()
         return gone
@@ -162,7 +167,7 @@ class DraftLayers:
             self._empty(_BASES)
         self._drop_folds(0)
         while self.steps and self.steps[0].number <= number:
-            self._throw_away(_STEPS, _name(self.steps[0].number))
+            self._throw_away(STEPS, step_name(self.steps[0].number))
             del self.steps[0]
         self._changed = self._last_changes()
         self._sync()
@@ -172,9 +177,11 @@ class DraftLayers:
         self._empty(_GONE)
 
     def _oldest_first(self, number: int) -> list[str]:
-        folds = [str(self._folder / _FOLDED / _name(one)) for one in self._folds if one <= number]
-        steps = (self._folder / _STEPS / _name(one) for one in self._unfolded(number))
-        return [*folds, *(str(step / _LAYER) for step in steps)]
+        folds = [
+            str(self._folder / _FOLDED / step_name(one)) for one in self._folds if one <= number
+        ]
+        steps = (self._folder / STEPS / step_name(one) for one in self._unfolded(number))
+        return [*folds, *(str(step / LAYER) for step in steps)]
 
     def _unfolded(self, number: int) -> list[int]:
         folded = max((one for one in self._folds if one <= number), default=0)
@@ -183,7 +190,7 @@ class DraftLayers:
     def _drop_folds(self, number: int) -> None:
         """Remove the folded layers that hold the step of this number or a later one."""
         for one in [one for one in self._folds if one >= number]:
-            self._throw_away(_FOLDED, _name(one))
+            self._throw_away(_FOLDED, step_name(one))
             self._folds.remove(one)
 
     def _last_changes(self) -> dict[str, tuple[int, Node | None]]:
@@ -194,18 +201,13 @@ class DraftLayers:
             for change in step.changes
         }
 
-    def _read_steps(self) -> Iterator[DraftStep]:
-        for folder in sorted((self._folder / _STEPS).iterdir()):
-            text = (folder / _STEP).read_text(encoding="utf-8")
-            yield DraftStep.from_json(json.loads(text))
-
     def _read_folds(self) -> list[int]:
         """Those that a crash has left beside the steps they are of; others are removed."""
         numbers = {step.number for step in self.steps}
         found = [int(folder.name) for folder in (self._folder / _FOLDED).iterdir()]
         for one in found:
             if one not in numbers or len(found) > 1:
-                self._throw_away(_FOLDED, _name(one))
+                self._throw_away(_FOLDED, step_name(one))
         return found if len(found) == 1 and found[0] in numbers else []
 
     def _throw_away(self, kind: str, name: str) -> None:
@@ -221,16 +223,19 @@ class DraftLayers:
         finally:
             os.close(fd)
 
+    def _remove(self, name: str) -> None:
+        fd = os.open(self._folder, LISTED)
+        try:
+            remove(fd, name)
+        finally:
+            os.close(fd)
+
     def _sync(self) -> None:
         fd = os.open(self._folder, LISTED)
         try:
             sync_file_system(fd)
         finally:
             os.close(fd)
-
-
-def _name(number: int) -> str:
-    return f"{number:08d}"
 
 
 def _has(layer: str, path: str) -> bool:

@@ -58,7 +58,7 @@ async def merge_clashes(draft: Draft, clashes: Sequence[Effect], call: CallRef) 
 
 
 async def _versions_of(draft: Draft, clash: Effect) -> Versions | None:
-    first, now, ours = draft.layers.first_before()[clash.path], clash.before, clash.after
+    first, now, ours = draft.layers.first_before().get(clash.path), clash.before, clash.after
     if first is None or now is None or ours is None or first.mode != now.mode:
         return None
     if any(node.kind is not EntryKind.FILE for node in (first, now, ours)):

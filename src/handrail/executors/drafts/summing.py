@@ -2,19 +2,22 @@
 
 import os
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from handrail.core.draft import DraftStep, DraftSum
 from handrail.core.effects import Effect, Effects, Node
+from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import Contents, T
-from handrail.executors.drafts.layers import DraftLayers
+from handrail.executors.drafts.records import first_before
 from handrail.executors.rehearsal.contents import LayerContents
 from handrail.executors.rehearsal.effects import Reading, read_effects
 from handrail.executors.rehearsal.git_reading import GitEffectsReader, ReadEffects
 from handrail.executors.rehearsal.way import LISTED
 
 _MOST_CONFLICTS = 20
+BOUNDS = Reading(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +37,17 @@ class Summed:
     @property
     def clashes(self) -> list[Effect]:
         """Changes of what is not in the workspace what it was when the draft changed it."""
-        changes = (*self.effects.changes, *self.effects.git.changes)
-        return [one for one in changes if self.first.get(one.path, one.before) != one.before]
+        own = [one for one in self.effects.changes if self.first.get(one.path) != one.before]
+        gits = self.effects.git.changes
+        return own + [one for one in gits if self.first.get(one.path, one.before) != one.before]
 
     @property
     def conflicts(self) -> tuple[str, ...]:
         """The same in sentences."""
         clashes = self.clashes
         told = [
-            f"{one.path} was {_verb(self.first[one.path], one.before)} in the workspace after the"
-            " draft changed it"
+            f"{one.path} was {_verb(self.first.get(one.path), one.before)} in the workspace after"
+            f" the draft {'changed it' if one.path in self.first else 'removed its folder'}"
             for one in clashes[:_MOST_CONFLICTS]
         ]
         more = len(clashes) - len(told)
@@ -60,18 +64,56 @@ class Summed:
             yield lower, upper
 
 
-def sum_up(layers: DraftLayers, number: int, root: str, git: GitEffectsReader) -> Summed:
-    """Read the effects of the steps up to `number`; for a thread.
+def read_sum(
+    layer: str,
+    steps: Sequence[DraftStep],
+    number: int,
+    root: str,
+    git: GitEffectsReader | None,
+    bounds: Reading = BOUNDS,
+) -> Summed:
+    """Read the effects of the steps up to `number`, which are folded in `layer`; for a thread.
+
+    Of the `bounds`, the start is that of this reading.
 
     Raises:
-        OSError: A layer cannot be read.
+        OSError: The layer cannot be read.
     """
-    layer = layers.fold_through(number)
+    first = first_before(steps)
     with _opened(root) as lower, _opened(layer) as upper:
-        effects = read_effects(lower, upper, Reading(time.time_ns()))
-        is_whole = not (effects.stale or effects.refusals)
-        read = git.read(effects, lower, upper) if is_whole else ReadEffects(effects)
-    return Summed(root, layer, number, read, layers.first_before())
+        effects = read_effects(lower, upper, replace(bounds, start_ns=time.time_ns()))
+        effects = replace(effects, changes=tuple(_of_draft(effects.changes, first)))
+        is_whole = git is not None and not (effects.stale or effects.refusals)
+        read = git.read(effects, lower, upper) if git and is_whole else ReadEffects(effects)
+    return Summed(root, layer, number, read, first)
+
+
+def _of_draft(changes: Iterable[Effect], first: Mapping[str, Node | None]) -> Iterator[Effect]:
+    """Without files that commands have written as they were; the workspace may have newer ones.
+
+    What no step has changed and is gone all the same was put into a folder that the draft removed.
+    """
+    return (one for one in changes if one.path in first or one.after is None)
+
+
+def tell_sum(summed: Summed, known: Sequence[DraftStep]) -> DraftSum:
+    own = tuple(step for step in known if step.number <= summed.number)
+    why = "; ".join(summed.effects.refusals) or summed.read.why_not
+    return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+
+
+def last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:
+    """The number of the last of the first steps.
+
+    Raises:
+        CommandExecutionError: There is no step of that number or an earlier one.
+    """
+    if wanted is None:
+        return steps[-1].number
+    numbers = [step.number for step in steps if step.number <= wanted]
+    if not numbers:
+        raise CommandExecutionError(f"the draft has no step {wanted} or an earlier one")
+    return numbers[-1]
 
 
 def _verb(before: Node | None, now: Node | None) -> str:

@@ -2,7 +2,6 @@
 
 import gzip
 import mimetypes
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,13 +16,12 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 PAGES = (
-    "approvals", "chat", "activity", "analytics", "policy", "grants", "machines", "memory",
-    "skills", "settings",
+    "approvals", "chat", "drafts", "activity", "analytics", "policy", "grants", "machines",
+    "memory", "skills", "settings",
 )  # fmt: skip
 
-_NONCE = "__NONCE__"
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; font-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
@@ -89,10 +87,8 @@ class ConsoleFiles:
         return response
 
     async def page(self, request: Request) -> Response:
-        nonce = secrets.token_urlsafe(16)
-        headers = {"content-security-policy": _POLICY.format(nonce=nonce)}
-        headers |= {"cache-control": "no-cache"} | _ALWAYS
-        return HTMLResponse((self._index or "").replace(_NONCE, nonce), headers=headers)
+        headers = {"content-security-policy": _POLICY, "cache-control": "no-cache"} | _ALWAYS
+        return HTMLResponse(self._index or "", headers=headers)
 
     async def asset(self, request: Request) -> Response:
         found = self._assets.get(request.path_params["name"])

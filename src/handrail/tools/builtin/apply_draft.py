@@ -5,22 +5,22 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from handrail.core.draft import DraftStep, DraftSum
+from handrail.core.draft import DraftSum
 from handrail.core.errors import PathValidationError, StaleFileError
 from handrail.core.hands import Hands
 from handrail.core.rehearsal import CallRef
 from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
-from handrail.core.visible import cut_middle, visible
+from handrail.core.visible import cut_middle
 from handrail.policy.effects import judge_effects
 from handrail.policy.redaction import mask_text
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
+from handrail.tools.draft_card import MOST_EVIDENCE_CHARS, count_steps, history
 from handrail.tools.effects import show_effects, sum_up
 
 _DRAFT = "the draft"
-_MOST_EVIDENCE_CHARS = 480_000
 _MOST_CONFLICTS = 5
 _NO_CALL = "a draft is known by the session of a call only"
 
@@ -59,14 +59,14 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         drawn = await hands.drafts.show(
             _call_of(hands), lambda contents: show_effects(summed.effects, scene.rules, contents)
         )
-        told = "".join(f"{line}\n" for line in _history(summed)) + drawn.text
+        told = "".join(f"{line}\n" for line in history(summed, calls=True)) + drawn.text
         masked = mask_text(told)
         return Survey(
             _facts(summed),
             (*judge_effects(summed.effects, scene.rules), *_concerns(summed, drawn.not_shown)),
-            cut_middle(masked, _MOST_EVIDENCE_CHARS),
-            unmasked=None if masked == told else cut_middle(told, _MOST_EVIDENCE_CHARS),
-            summary=f"Apply a draft of {_count(summed.steps)}: {sum_up(summed.effects)}",
+            cut_middle(masked, MOST_EVIDENCE_CHARS),
+            unmasked=None if masked == told else cut_middle(told, MOST_EVIDENCE_CHARS),
+            summary=f"Apply a draft of {count_steps(summed.steps)}: {sum_up(summed.effects)}",
         )
 
     async def execute(
@@ -85,7 +85,9 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         await hands.drafts.apply(call)
         changed = [change.path for change in summed.effects.changes]
         fields = {"steps": len(summed.steps), "changed": changed, "left": summed.later}
-        return ToolResult(True, f"Applied {_count(summed.steps)}: {sum_up(summed.effects)}", fields)
+        return ToolResult(
+            True, f"Applied {count_steps(summed.steps)}: {sum_up(summed.effects)}", fields
+        )
 
 
 def _call_of(hands: Hands) -> CallRef:
@@ -105,17 +107,3 @@ def _concerns(summed: DraftSum, not_shown: str) -> Iterator[Finding]:
         yield forbidden("draft.conflict", conflict)
     if not_shown:
         yield Finding("effects.shown-in-part", not_shown, RiskLevel.HIGH)
-
-
-def _history(summed: DraftSum) -> Iterator[str]:
-    """The steps, in lines that no line of a diff can be taken for."""
-    yield f"a draft of {_count(summed.steps)}"
-    for step in summed.steps:
-        ending = "" if step.exit_code in (None, 0) else f" (exit code {step.exit_code})"
-        yield f"step {step.number:<4} {visible(step.title)}{ending}"
-    if summed.later:
-        yield f"{summed.later:,} later steps are not part of it"
-
-
-def _count(steps: tuple[DraftStep, ...]) -> str:
-    return "1 step" if len(steps) == 1 else f"{len(steps):,} steps"

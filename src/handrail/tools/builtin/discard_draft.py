@@ -12,6 +12,7 @@ from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 
 _MOST_NAMED = 20
+_BY_PERSON = "The person has discarded steps of the draft of this session"
 
 
 class DiscardDraftParams(ToolParams):
@@ -43,7 +44,8 @@ class DiscardDraft(Tool[DiscardDraftParams]):
         facts: JsonObject | None = None,
     ) -> ToolResult:
         session_id = "" if hands.call is None else hands.call.session_id
-        gone = await hands.drafts.discard(session_id, params.step)
+        why = _BY_PERSON if hands.by_person else ""
+        gone = await hands.drafts.discard(session_id, params.step, why)
         if not gone:
             return ToolResult(True, f"The draft has no step {params.step:,}; nothing was removed")
         lines = [f"step {step.number}: {visible(step.title)}" for step in gone[:_MOST_NAMED]]
