@@ -14,7 +14,11 @@ from tests.forge import Forged
 from tests.journeys.conftest import Rig
 from tests.model_server.server import serving
 
-pytestmark = [pytest.mark.usefixtures("needs_box"), pytest.mark.slow]
+pytestmark = [
+    pytest.mark.usefixtures("needs_box"),
+    pytest.mark.slow,
+    pytest.mark.timeout(180),
+]
 
 _PACKAGES = Path(__file__).parents[1] / "claude/node_modules/@anthropic-ai"
 

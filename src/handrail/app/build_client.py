@@ -87,7 +87,6 @@ async def build_client(
         Thread(target=files.learn_secrets, name="learn-secrets", daemon=True).start()
         async with (
             _machine(files, ripgrep, belt, journal) as machine,
-            machine.serving_agents(journal.agents),
             HandrailApi(
                 credentials.server, credentials.project_id, credentials.client_token, find_token
             ) as api,
@@ -132,16 +131,6 @@ class _Machine(NamedTuple):
         drafts = self.overlays.drafts
         return in_workspace or (isinstance(drafts, ClientDrafts) and drafts.holds(tool_id))
 
-    @asynccontextmanager
-    async def serving_agents(self, path: Path) -> AsyncGenerator[None]:
-        """Run programs over drafts for `handrail draft`, where drafts can be kept."""
-        drafts = self.overlays.drafts
-        if not isinstance(drafts, ClientDrafts):
-            yield
-            return
-        async with serve_agents(drafts, path):
-            yield
-
     def keep_drafts(
         self, api: HandrailApi, root: str, journal: Journal, age: Callable[[], timedelta]
     ) -> DraftKeeper | None:
@@ -180,10 +169,20 @@ async def _machine(
             journal.drafts,
             journal.keeper,
         )
-        async with overlays_for(ground) as overlays:
+        async with overlays_for(ground) as overlays, _agents(overlays, journal.agents):
             if isinstance(overlays.rehearsals, KeptRehearsals):
                 isolation = replace(isolation, walls=(*isolation.walls, Wall.OVERLAY))
             yield _Machine(isolation, commands, overlays, undo)
+
+
+@asynccontextmanager
+async def _agents(overlays: Overlays, path: Path) -> AsyncGenerator[None]:
+    """Run programs over drafts for `handrail draft`, where drafts can be kept."""
+    if not isinstance(overlays.drafts, ClientDrafts):
+        yield
+        return
+    async with serve_agents(overlays.drafts, path):
+        yield
 
 
 def _scene(files: FileSystemExecutor, isolation: Isolation, policy: WorkspacePolicy) -> Scene:

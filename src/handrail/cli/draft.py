@@ -83,7 +83,7 @@ def draft(
     check_hosts(hosts)
     terminal = find_terminal()
     known = find_or_set_up(settings, workspace, terminal, yes=yes)
-    errand = _Errand(words, session or session_for(words), hosts, own, terminal)
+    errand = _Errand(words, session, hosts, own, terminal)
     _carry_out(settings, workspace, known, errand)
     raise typer.Exit(errand.code)
 
@@ -94,7 +94,7 @@ class _Errand:
     def __init__(
         self,
         words: list[str],
-        session_id: str,
+        session_id: str | None,
         hosts: tuple[str, ...],
         home: Home,
         terminal: Channel | None,
@@ -102,7 +102,8 @@ class _Errand:
         self.code = 1
         self.workspace = Path()
         self._words = tuple(words)
-        self._session_id = session_id
+        self._session_id = session_id or session_for(words)
+        self._goes_on = session_id is not None
         self._hosts = hosts
         self._home = home
         self._terminal = terminal
@@ -122,9 +123,10 @@ class _Errand:
             end = await wanted.run(socket, order, proposals, relay)
         self.code = end.exit_code if end.exit_code >= 0 else 128 - end.exit_code
         self._tell(title, end)
-        if end.step is not None:
+        if end.step is not None or self._goes_on:
             call = await ask_about_sum(self._proposals(api, self._terminal))
-            self._tell_decision(call)
+            if end.changed or self._goes_on:
+                self._tell_decision(call)
 
     def _proposals(self, api: HandrailApi, channel: "Channel | None") -> Proposals:
         def on_question(card: Card) -> None:
@@ -141,7 +143,7 @@ class _Errand:
             remark(f"[dim]It reached {visible(', '.join(end.hosts))}.[/]")
         for note in end.notes:
             remark(f"[yellow]{visible(note)}[/]")
-        if end.step is None:
+        if not end.changed:
             remark("It changed nothing in the workspace.")
 
     def _tell_decision(self, call: dict[str, Any]) -> None:

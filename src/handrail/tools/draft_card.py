@@ -13,8 +13,11 @@ def history(summed: DraftSum, *, calls: bool = False) -> Iterator[str]:
     """The steps, also with their `calls`, in lines that no line of a diff can be taken for."""
     yield f"a draft of {count_steps(summed.steps)}"
     for step in summed.steps:
+        yield from (f"note      step {step.number}: {visible(note)}" for note in step.notes)
+    for step in summed.steps:
         ending = "" if step.exit_code in (None, 0) else f" (exit code {step.exit_code})"
         yield f"step {step.number:<4} {visible(step.title)}{ending}"
+        yield from (f"host      {visible(host)}" for host in step.hosts)
     if calls:
         yield f"calls    {' '.join(step.call for step in summed.steps)}"
     if summed.later:

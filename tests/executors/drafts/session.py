@@ -83,7 +83,7 @@ class DraftSession:
     @asynccontextmanager
     async def view(self) -> AsyncGenerator[Path]:
         """The workspace as the session sees it."""
-        async with self.drafts._open(self.name).view() as fd:
+        async with self.drafts.open(self.name).view() as fd:
             yield Path(f"/proc/self/fd/{fd}")
 
     async def discard(self, first: int) -> list[DraftStep]:

@@ -70,7 +70,7 @@ class ClientDrafts:
             folder.mkdir(0o700, exist_ok=True)
 
     def work_on(self, call: CallRef, title: str) -> DraftWork:
-        draft, executor = self._open(call.session_id), self._parts.executor
+        draft, executor = self.open(call.session_id), self._parts.executor
         step = Step(draft, call, title)
         return DraftWork(
             DraftFiles(step),
@@ -111,7 +111,7 @@ class ClientDrafts:
         return await asyncio.to_thread(self._get(call).draw, draw)
 
     async def apply(self, call: CallRef) -> None:
-        summed, draft = self._get(call), self._open(call.session_id)
+        summed, draft = self._get(call), self.open(call.session_id)
         if summed.read.why_not:
             raise PathValidationError(summed.read.why_not)
         if summed.conflicts:
@@ -154,7 +154,7 @@ class ClientDrafts:
             if note is None:
                 continue
             try:
-                await recover_program(self._open(note.session_id))
+                await recover_program(self.open(note.session_id))
             except (OSError, HandrailError) as error:
                 log.warning("drafts.program_lost", session=note.session_id, error=str(error))
 
@@ -189,10 +189,6 @@ class ClientDrafts:
             apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
 
     def open(self, session_id: str) -> Draft:
-        """The draft of a session, which a program may run over; see `Draft.run_program`."""
-        return self._open(session_id)
-
-    def _open(self, session_id: str) -> Draft:
         """The draft of a session, which counts as used.
 
         Raises:
@@ -235,7 +231,7 @@ class ClientDrafts:
     def _find(self, session_id: str) -> Draft:
         if not self._folder(session_id).exists():
             raise CommandExecutionError(NO_DRAFT)
-        return self._open(session_id)
+        return self.open(session_id)
 
     def _folder(self, session_id: str) -> Path:
         return self._base / hashlib.sha256(session_id.encode()).hexdigest()[:16]

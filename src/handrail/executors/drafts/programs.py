@@ -77,8 +77,6 @@ async def _seal(
 ) -> DraftStep | None:
     told = ran.rehearsed
     try:
-        if told.effects.is_empty and told.is_complete:
-            return None
         step = describe(
             replace(
                 draft.next_step(told, call, title),
@@ -87,6 +85,9 @@ async def _seal(
                 is_whole=not told.effects.refusals,
             )
         )
+        # Hosts that it has reached belong in the record, also if it has changed nothing.
+        if told.effects.is_empty and told.is_complete and not step.hosts:
+            return None
         await draft.keep(ran, step)
     finally:
         await ran.close()

@@ -85,9 +85,10 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         await hands.drafts.apply(call)
         changed = [change.path for change in summed.effects.changes]
         fields = {"steps": len(summed.steps), "changed": changed, "left": summed.later}
-        return ToolResult(
-            True, f"Applied {count_steps(summed.steps)}: {sum_up(summed.effects)}", fields
-        )
+        if hosts := [host for step in summed.steps for host in step.hosts]:
+            fields["hosts"] = hosts
+        what = sum_up(summed.effects) or "nothing is changed by it"
+        return ToolResult(True, f"Applied {count_steps(summed.steps)}: {what}", fields)
 
 
 def _call_of(hands: Hands) -> CallRef:
