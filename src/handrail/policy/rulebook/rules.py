@@ -27,7 +27,7 @@ from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
 from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
 
-SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml")
+SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml", "accounts.toml")
 
 _SECTIONS = ("path", "write", "command", "tool", "network", "http", "policy")
 

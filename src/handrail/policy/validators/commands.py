@@ -76,6 +76,7 @@ class CommandValidator:
             named=own.paths_of(words),
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
+            account=reading.account,
         )
 
     def rehearses(self, command: str, args: Sequence[str] = ()) -> bool:
@@ -103,6 +104,9 @@ class CommandValidator:
         bound = tuple(map(fact_of, paths))
         until = f", until {_listed(paths)} changes" if paths else ""
         until += _OTHER_FILES if paths and reading.profile is not Profile.READ else ""
+        if reading.class_words:
+            words = reading.class_words
+            return CallClass(f"command:{reading.profile}:={words}", f"{words}{until}", bound)
         if reading.kind is not None:
             words = " ".join(map(in_full, reading.kind))
             return CallClass(f"command:{reading.profile}:{words}", f"{words} …{until}", bound)
