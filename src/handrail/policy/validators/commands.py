@@ -178,7 +178,14 @@ class CommandValidator:
         for path in map(self._in_folder, _paths_in(file.word)):
             if path in _DEVICES:
                 continue
-            for finding in paths.validate_path(path, writing=file.written):
+            findings = paths.validate_path(path, writing=file.written)
+            place, more = paths.find_beside(path), "; commands see little of what lies there"
+            if place is not None:
+                more = ""
+                findings = (
+                    findings if file.written else self.rules.judge_path(place.rest, writing=False)
+                )
+            for finding in findings:
                 if finding.rule not in SPELLING_RULES:
                     if file.certain:
                         yield finding
@@ -186,8 +193,7 @@ class CommandValidator:
                         # No box hides what git keeps of a file, as in `HEAD:.env`.
                         yield replace(finding, risk=RiskLevel.HIGH)
                 elif _leads_out(path):
-                    reason = f"{finding.reason}; commands see little of what lies there"
-                    yield Finding("command.outside", reason, RiskLevel.HIGH)
+                    yield Finding("command.outside", finding.reason + more, RiskLevel.HIGH)
 
     def _check_workspace_itself(self, program: str, reading: Reading) -> Iterator[Finding]:
         for word in filter(None, reading.argv[reading.argv.index(program) + 1 :]):
