@@ -72,7 +72,7 @@ def test_good_rule_is_read() -> None:
     [
         (
             "[[paths]]\nname = 'x'",
-            "mine.toml: unknown section 'paths'; known: path, write, command, tool, network,"
+            "mine.toml: unknown section 'paths'; known: path, write, command, tool, network, folder,"
             " http, policy",
         ),
         (
