@@ -72,8 +72,8 @@ def test_good_rule_is_read() -> None:
     [
         (
             "[[paths]]\nname = 'x'",
-            "mine.toml: unknown section 'paths'; known: path, write, command, tool, network, folder,"
-            " http, policy",
+            "mine.toml: unknown section 'paths'; known: path, write, command, tool, network,"
+            " folder, http, policy",
         ),
         (
             rule_text(colour='"red"'),
