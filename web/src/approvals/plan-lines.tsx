@@ -88,6 +88,7 @@ const LOOKS: Record<string, string> = {
   unpinned: "text-medium",
   requires: "text-soft",
   remote: "font-medium",
+  account: "font-medium",
   box: "text-soft",
   git: "font-medium",
   "git, setting": "font-medium text-medium",
