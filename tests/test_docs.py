@@ -44,6 +44,7 @@ class Reader:
         self.home = folder / "home"
         self.workspace.mkdir()
         (self.workspace / "README.md").write_text("# A project\n")
+        (folder / "lib").mkdir()
         self.port = str(free_port())
         unwanted = ("HANDRAIL", "ANTHROPIC", "OPENAI", "DAILY_TOKEN", "PYTHONDONTWRITEBYTECODE")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}

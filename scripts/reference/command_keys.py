@@ -16,7 +16,8 @@ def command_keys_page() -> str:
         "Keys of a command's row",
         "The keys of a `[[command]]` in a [policy file](../howto/policy.md). A row needs a "
         "name and an example; without a `risk` it is high. The shipped rows are in "
-        "`policy/rulebook/defaults/commands.toml`. A subcommand is a row of its own with both "
+        "`policy/rulebook/defaults/commands.toml` and `accounts.toml`. A subcommand is a row of "
+        "its own with both "
         'words in its name, such as `name = "git log"`; the row with the longest name counts. A '
         "`reason` continues a sentence that begins with the command. `runs`, `obeys`, `needs` and "
         "`adds` decide what really runs, so a project's file may not contain them.",

@@ -25,7 +25,11 @@ _SECTIONS = {
         "HIGH where a person is asked before they run, as is every command without a row.",
     ),
 }
-_NEEDS = {Need.NETWORK: "needs the network", Need.RUNNING: "keeps running"}
+_NEEDS = {
+    Need.NETWORK: "needs the network",
+    Need.ACCOUNT: "needs the network, and is signed in as you",
+    Need.RUNNING: "keeps running",
+}
 _MOST_EXAMPLES = 2
 
 

@@ -28,10 +28,14 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
         "deny: refused, risk FORBIDDEN",
         "  '.env' is refused: environment files hold secrets  (path.dotenv)",
     ]
+    reason = (
+        "'../x' climbs out of the workspace; a person can let agents read a folder there with "
+        "`handrail folders add`"
+    )
     assert json.loads(program) == {
         "ruling": "deny",
         "risk": "FORBIDDEN",
-        "reasons": ["'../x' climbs out of the workspace"],
+        "reasons": [reason],
         "rules": ["path.boundary"],
         "timeout_seconds": 0,
         "findings": [
@@ -39,7 +43,7 @@ def test_what_would_happen_is_said_with_the_reasons_and_their_rules(shell: Shell
                 "rule": "path.boundary",
                 "layer": "shipped",
                 "risk_level": "FORBIDDEN",
-                "reason": "'../x' climbs out of the workspace",
+                "reason": reason,
             }
         ],
     }

@@ -144,8 +144,9 @@ async def test_what_policy_refuses_has_failed_with_its_reasons_and_reaches_no_cl
 
     assert (execution.status, execution.error_type) == (Status.FAILED, ErrorType.DENIED)
     assert execution.risk_level is RiskLevel.FORBIDDEN
-    assert execution.reasons == ("'../etc/passwd' climbs out of the workspace",)
-    assert execution.error == "'../etc/passwd' climbs out of the workspace"
+    (reason,) = execution.reasons
+    assert reason.startswith("'../etc/passwd' climbs out of the workspace")
+    assert execution.error == reason
     assert execution.completed_at == execution.created_at
     assert execution.client_id is None
     assert await store.find_execution(execution.id) == execution
@@ -171,7 +172,7 @@ async def test_a_refusal_is_logged_as_a_warning_with_its_reason(
             "execution": refused.id,
             "tool": "read_file",
             "agent": household.agent.subject,
-            "reason": "'/somewhere/else' lies outside the workspace",
+            "reason": refused.reasons[0],
         }
     ]
 

@@ -39,7 +39,8 @@ def test_harmless_read_is_allowed_with_its_plan(autonomy: Autonomy | str) -> Non
 @pytest.mark.parametrize("autonomy", Autonomy)
 def test_read_outside_is_denied_with_the_reason_and_no_plan(autonomy: Autonomy) -> None:
     verdict = judge("read_file", {"path": "../x"}, workspace=NOWHERE, autonomy=autonomy)
-    finding = forbidden("path.boundary", "'../x' climbs out of the workspace")
+    how = "a person can let agents read a folder there with `handrail folders add`"
+    finding = forbidden("path.boundary", f"'../x' climbs out of the workspace; {how}")
     assert verdict == Verdict(Ruling.DENY, RiskLevel.FORBIDDEN, (finding,), 0, Plan())
 
 

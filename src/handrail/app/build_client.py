@@ -37,6 +37,7 @@ from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
 from handrail.executors.git.environment import own_identity
+from handrail.executors.guarded.folders import GuardedFolders
 from handrail.executors.judging.pool import JudgingPool
 from handrail.executors.processes.programs import SEARCH_PATH
 from handrail.executors.rehearsal.kept import KeptRehearsals
@@ -218,7 +219,8 @@ def _box(files: FileSystemExecutor, isolation: Isolation, belt: Toolbelt) -> Box
     programs = find_programs()
     if not isolation.holds or programs is None:
         return None
-    return Box(programs, isolation, files.guarded, belt.mounts, belt.search_path(SEARCH_PATH))
+    views = GuardedFolders(files.guarded, lambda: [one.guarded for one in files.beside.roots])
+    return Box(programs, isolation, views, belt.mounts, belt.search_path(SEARCH_PATH))
 
 
 def _commands(

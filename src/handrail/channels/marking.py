@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-_LABELLED = re.compile(r"(runs|script|pinned|unpinned|requires|remote|box) +")
+_LABELLED = re.compile(r"(runs|script|pinned|unpinned|requires|remote|account|box) +")
 _WORDS = re.compile(r"^.|\w+|\s+|[^\w\s]")
 _LABEL_STYLE = {
     "runs": "bold",
@@ -17,6 +17,7 @@ _LABEL_STYLE = {
     "unpinned": "yellow",
     "requires": "dim",
     "remote": "bold",
+    "account": "bold",
     "box": "dim",
 }
 

@@ -87,6 +87,10 @@ COMMANDS = {
         "handrail.cli.toolchains",
         "List the toolchains of this machine, and choose which of them commands may use.",
     ),
+    "folders": (
+        "handrail.cli.folders",
+        "List the folders outside the workspace that agents can read, and change the list.",
+    ),
     "audit": ("handrail.cli.audit", "Show the audit log, or prove that it was not changed."),
     "data": (
         "handrail.cli.data",

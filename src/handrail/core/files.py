@@ -1,7 +1,7 @@
 """The files of a workspace: their contents and states, listings, and the port that reaches them."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -97,6 +97,12 @@ class Listing:
     total: int
     skipped: tuple[str, ...] = ()
     whole: bool = True
+
+    def below(self, folder: str) -> "Listing":
+        """The same with paths that begin with `folder`."""
+        entries = tuple(replace(one, path=f"{folder}/{one.path}") for one in self.entries)
+        skipped = tuple(f"{folder}/{path}" for path in self.skipped)
+        return replace(self, entries=entries, skipped=skipped)
 
 
 class Files(Protocol):

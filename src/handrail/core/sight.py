@@ -87,13 +87,15 @@ class SeenStep:
 class Sight:
     """Programs in the order of their stages, and the variables that each of them gets.
 
-    `hosts` are those that may be reached; None where no network is used, or no box holds it. `room`
+    `hosts` are those that may be reached; None where no network is used, or no box holds it.
+    `accounts` says of each command that has to be signed in whether it gets its credential. `room`
     is the most that they can do; None without a box.
     """
 
     steps: tuple[SeenStep, ...]
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     hosts: tuple[str, ...] | None = None
+    accounts: Mapping[str, bool] = field(default_factory=dict[str, bool])
     room: Room | None = None
 
     @property
@@ -122,6 +124,8 @@ class Sight:
         facts["the box"] = "none" if self.room is None else str(self.room.profile)
         if self.hosts is not None:
             facts[HOSTS] = list(self.hosts)
+        for name, is_given in self.accounts.items():
+            facts[f"the credential of {_spelt(name)}"] = "given" if is_given else "none"
         if self.remotes:
             facts[REMOTES] = _digest([[*step.remotes] for step in self.steps])
         return facts

@@ -44,7 +44,8 @@ class Stage(NamedTuple):
     `named` are other paths among its words, all from the workspace's root. `programs` are the names
     of what it runs: its own, and those of all that this runs in turn. `networks` are those of them
     that may use a network; `hosts` are what it may reach there, and without any it reaches nothing.
-    `remotes` are the addresses that git may talk to. `stdin` is a text that it reads; without one
+    `account` is the command whose credential the program may be given. `remotes` are the addresses
+    that git may talk to. `stdin` is a text that it reads; without one
     it reads the pipe before it, or nothing.
     """
 
@@ -60,6 +61,7 @@ class Stage(NamedTuple):
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    account: str = ""
     remotes: tuple[str, ...] = ()
     stdin: str | None = None
 

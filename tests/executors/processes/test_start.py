@@ -245,7 +245,7 @@ WAYS: dict[str, dict[str, Way]] = {
     "executors/git/environment.py": {"git-identity": gits_own_identity},
     "executors/git/outside.py": {"git-outside": git_outside},
     "executors/judging/pool.py": {"judging": a_judging_process},
-    "executors/network/hosts.py": {"package-manager": a_package_manager},
+    "executors/network/asking.py": {"package-manager": a_package_manager},
     "executors/network/listener.py": {"socket-in-a-box": a_socket_in_a_box},
 }
 # The others: what all go through, two programs of their own, and two probes that look themselves.

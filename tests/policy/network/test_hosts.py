@@ -96,6 +96,14 @@ def test_a_refusal_says_what_is_wrong_and_shows_what_cannot_be_seen() -> None:
         (["*.example.com"], "example.com", 443, False),
         (["*.example.com"], "notexample.com", 443, False),
         (["*.example.com:8443"], "a.example.com", 8443, True),
+        (["Store*.example.com"], "store7.example.com", 443, True),
+        (["store*.example.com"], "store123.example.com", 443, True),
+        (["store*.example.com"], "store.example.com", 443, False),
+        (["store*.example.com"], "storex.example.com", 443, False),
+        (["store*.example.com"], "a.store1.example.com", 443, False),
+        (["store*.example.com"], "store1.a.example.com", 443, False),
+        (["store*.example.com"], "7.example.com", 443, False),
+        (["store*.example.com"], "xstore7.example.com", 443, False),
         (["a.org", "EXAMPLE.com"], "example.com", 443, True),
         (["1.2.3.4"], "1.2.3.4", 443, True),
         (["[2001:db8:0:0::1]:80"], "2001:db8::1", 80, True),
@@ -115,7 +123,9 @@ def test_a_host_without_a_port_is_covered_by_nothing() -> None:
     assert not hosts.names(Host("example.com"))
 
 
-@pytest.mark.parametrize("word", ["*", "*.", "*.com", "*.1.2.3.4", "**.example.com", "*.*.com"])
+@pytest.mark.parametrize(
+    "word", ["*", "*.", "*.com", "*.1.2.3.4", "**.example.com", "*.*.com", "a*.com", "a*b*.c.com"]
+)
 def test_a_wildcard_stands_for_what_lies_below_a_domain_only(word: str) -> None:
     assert [found.rule for found in validate_host(word)] == ["host.spelling"]
 

@@ -111,7 +111,7 @@ def test_ordinary_lines_are_not_refused(line: str, risk: RiskLevel) -> None:
             'refuses is a table such as { "-o --output" = "writes a file" }',
         ),
         (f"{ROW}{EXAMPLES}text = 'some'", "text is one of none, first, all, tests, not 'some'"),
-        (f"{ROW}{EXAMPLES}needs = 'luck'", "needs is one of network, running, not 'luck'"),
+        (f"{ROW}{EXAMPLES}needs = 'luck'", "needs is one of network, account, running, not 'luck'"),
         (f"{ROW}{EXAMPLES}adds = '-a'", "adds is a list of texts"),
         (f"{ROW}{EXAMPLES}obeys = 'a'", "obeys is a list of texts"),
         (f"{ROW}{EXAMPLES}runs = 1", "runs is a table, such as { ... = ... }"),

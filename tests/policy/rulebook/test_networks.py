@@ -12,9 +12,10 @@ def rules(text: str) -> Rules:
     return Rulebook(operator_rules(text, "policy.toml")).rules_for("")
 
 
-def test_the_shipped_rules_name_no_host() -> None:
+def test_the_shipped_rules_name_no_host_but_those_of_an_account() -> None:
     """What a machine takes its packages from is for its own settings to say."""
-    assert [rule.hosts for rule in default_rules().networks if rule.hosts] == []
+    named = {rule.title for rule in default_rules().networks if rule.hosts}
+    assert named == {rule.title for rule in default_rules().networks if rule.credential}
 
 
 def test_commands_of_one_kind_share_their_hosts() -> None:
@@ -61,6 +62,10 @@ def test_a_project_names_no_hosts() -> None:
         ('name = "x"\nask = [[]]', "ask is a list of commands"),
         ('name = "x"\ntell = ["A=B"]', "'A=B' is not the name of a variable"),
         ('name = "x"\nport = 80', "unknown key 'port'"),
+        ('name = "x"\ncredential = "y"', "credential is a table"),
+        ('name = "x"\ncredential = { tell = "X" }', "credential is a table"),
+        ('name = "x"\ncredential = { ask = [["y"]], tell = "A=B" }', "'A=B' is not the name"),
+        ('name = "x"\ncredential = { ask = [["y"]], to = "X" }', "credential is a table"),
     ],
 )
 def test_a_broken_rule_is_refused_with_its_reason(text: str, why: str) -> None:

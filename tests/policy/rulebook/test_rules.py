@@ -73,7 +73,7 @@ def test_good_rule_is_read() -> None:
         (
             "[[paths]]\nname = 'x'",
             "mine.toml: unknown section 'paths'; known: path, write, command, tool, network,"
-            " http, policy",
+            " folder, http, policy",
         ),
         (
             rule_text(colour='"red"'),

@@ -79,7 +79,7 @@ function ChangedFile({ line, file }: { line: string; file: Drawn }) {
   );
 }
 
-const LABELLED = /^((runs|script|calls|pinned|unpinned|requires|remote|box) +|\[(git|git, \w[\w ]*)\] )(.*)$/s;
+const LABELLED = /^((runs|script|calls|pinned|unpinned|requires|remote|account|box) +|\[(git|git, \w[\w ]*)\] )(.*)$/s;
 const LOOKS: Record<string, string> = {
   runs: "font-medium",
   script: "font-medium",
@@ -88,6 +88,7 @@ const LOOKS: Record<string, string> = {
   unpinned: "text-medium",
   requires: "text-soft",
   remote: "font-medium",
+  account: "font-medium",
   box: "text-soft",
   git: "font-medium",
   "git, setting": "font-medium text-medium",

@@ -1,11 +1,13 @@
 """The environment variables, hosts and remotes of each program of a call."""
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.core.errors import CommandExecutionError
+from handrail.core.masks import MASK
 from handrail.core.stage import Stage
 from handrail.core.traffic import NO_TRAFFIC, Traffic
 from handrail.executors.commands.modules import SAFE_PATH, runs_tool
@@ -23,6 +25,8 @@ from handrail.executors.processes.programs import ProgramFinder
 from handrail.executors.repository.passwords import mask_settings
 from handrail.executors.repository.places import check_place
 from handrail.executors.sandbox.bubblewrap import Mount
+
+_NO_HOOKS = ("core.hooksPath", os.devnull)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class ContextBuilder:
         self._over_overlay = over_overlay
         self._settings: Pairs = []
         self._exchanges: list[Exchange] = []
+        self._secrets: list[bytes] = []
 
     async def build(self, stage: Stage, stack: AsyncExitStack) -> ExecutionContext:
         """The context of a stage; its stand-ins are removed with the stack.
@@ -95,9 +100,20 @@ class ContextBuilder:
         exchange = await self._exchange(stage, access, stack)
         further = [] if exchange is None else exchange.settings
         own = ((SAFE_PATH,) if runs_tool(stage) else ()) + npm_settings(stage, self._programs)
+        signed_in = await self._sign_in(stage)
+        # What gets a credential starts no program that a repository names.
+        further = [*further, _NO_HOOKS] if signed_in else further
         git = git_environment(self._root, self._identity, further)
-        given = (*own, *git, *reachable.variables)
+        given = (*own, *git, *reachable.variables, *signed_in)
         return ExecutionContext(given, reachable.local, exchange, withdrawn, self._over_overlay)
+
+    async def _sign_in(self, stage: Stage) -> Pairs:
+        """The credential of its account, for hosts that were approved with it."""
+        found = await self._networks.credential_for(stage, stage.hosts)
+        if found is None:
+            return []
+        self._secrets.append(found.secret.encode())
+        return [(found.variable, found.secret)]
 
     async def _exchange(
         self, stage: Stage, access: NetworkAccess, stack: AsyncExitStack
@@ -126,7 +142,9 @@ class ContextBuilder:
         return sum((exchange.traffic for exchange in self._exchanges), start=NO_TRAFFIC)
 
     def mask(self, words: bytes) -> bytes:
-        """Replace addresses of stand-ins in an output, and mask passwords of git's settings."""
+        """Replace addresses of stand-ins in an output, and mask passwords and credentials."""
         for exchange in self._exchanges:
             words = exchange.with_addresses(words)
+        for secret in self._secrets:
+            words = words.replace(secret, MASK.encode())
         return mask_settings(words, self._settings)

@@ -102,7 +102,14 @@ class CommandExecutor:
             for step, addresses in zip(sight.steps, remotes, strict=True)
         ]
         hosts = await self._hosts_for(stages, remotes)
-        return replace(sight, steps=tuple(steps), hosts=hosts, room=self._room_of(stages))
+        accounts = {
+            stage.account: await self._networks.credential_for(stage, hosts) is not None
+            for stage in stages
+            if stage.account
+        }
+        return replace(
+            sight, steps=tuple(steps), hosts=hosts, accounts=accounts, room=self._room_of(stages)
+        )
 
     async def _with_records(self, sight: Sight, stages: Sequence[Stage]) -> Sight:
         """What git would record or send is part of what is seen, where a box holds the look."""

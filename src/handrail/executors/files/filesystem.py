@@ -15,6 +15,7 @@ from handrail.core.hands import FileContent, FileState, Listing, ReadCache
 from handrail.core.pattern import NamePattern
 from handrail.executors.files.atomic import put
 from handrail.executors.files.beneath import open_beneath
+from handrail.executors.files.beside import FoldersBeside
 from handrail.executors.files.explain import explain
 from handrail.executors.files.leaving import move, remove
 from handrail.executors.files.listing import Tour, list_folder
@@ -61,6 +62,10 @@ class FileSystemExecutor:
         self._private = [os.path.relpath(os.path.realpath(way), self.root) for way in private]
         self.guarded = GuardedNames(self.root, self.rules, self.second_names, private)
         self._secrets = SecretsHere(self.guarded)
+        self.beside = FoldersBeside[FileSystemExecutor](
+            self.root, lambda path, own: FileSystemExecutor(path, own, private=private)
+        )
+        self.beside.adopt(self.rules)
 
     def adopt(self, rules: Rules) -> None:
         """Protect by other rules from now on."""
@@ -68,6 +73,7 @@ class FileSystemExecutor:
         self.second_names.adopt(rules)
         self.guarded.adopt(rules)
         self._secrets.forget()
+        self.beside.adopt(rules)
 
     def learn_secrets(self) -> None:
         """Look where the guarded files are, which can take a second, before anybody reads."""
@@ -87,6 +93,8 @@ class FileSystemExecutor:
         if self._root_fd >= 0:
             os.close(self._root_fd)
             self._root_fd = -1
+        if self._workspace_fd < 0:
+            self.beside.close()
 
     def __enter__(self) -> Self:
         return self
@@ -103,6 +111,8 @@ class FileSystemExecutor:
 
     async def open_readable(self, path: str, *, folders: bool = False) -> int:
         """A file, or a folder if `folders` are wanted too, held against all that forbids it."""
+        if (there := self.beside.find(path)) is not None:
+            return await there[0].open_readable(there[1], folders=folders)
         # O_NONBLOCK: opening a pipe must not wait for somebody to write into it.
         fd = self._open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         try:
@@ -123,6 +133,9 @@ class FileSystemExecutor:
         return fd
 
     async def list(self, path: str, pattern: NamePattern, *, most: int) -> Listing:
+        if (there := self.beside.find(path)) is not None:
+            other, rest = there
+            return (await other.list(rest, pattern, most=most)).below(other.root)
         fd = self._open_folder(path)
         try:
             true_name = self._true_name(fd, path) or path
@@ -227,6 +240,8 @@ class FileSystemExecutor:
 
     def is_protected(self, path: str) -> bool:
         """Whether a file of that name is not to be read, as its name says."""
+        if (there := self.beside.find(path)) is not None:
+            return there[0].is_protected(there[1])
         meant = as_inside_git(self.root, path)
         by_rule = any(rule.forbids(meant, writing=False) for rule in self.rules.paths)
         return by_rule or self._is_private(path)

@@ -1,10 +1,7 @@
 """Networks: which hosts commands may reach from this machine, by its own settings and its rules."""
 
 import asyncio
-import os
 import re
-import subprocess
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,22 +11,17 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from handrail.core.errors import CommandExecutionError
 from handrail.core.risk import Finding
+from handrail.core.stage import Stage
+from handrail.executors.network.asking import ask_program
+from handrail.executors.network.credentials import Credential, find_credential
 from handrail.executors.processes.programs import ProgramFinder
 from handrail.policy.network.hosts import Host, HostList, read_host
 from handrail.policy.rulebook.networks import NetworkRule
 from handrail.policy.rulebook.rules import Rules
 
-_ASK_SECONDS = 10.0
 # Settings change seldom; who has changed them does not wait longer than this.
 _KNOWN_SECONDS = 300.0
-_MOST_BYTES = 10_000
 _PORTS = {"http": 80, "https": 443}
-# So that who is asked writes nothing down, and asks nobody in turn.
-_QUIET = {
-    "npm_config_logs_max": "0",
-    "npm_config_update_notifier": "false",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-}
 _WORD = re.compile(r"[^\s,|'\"]+")
 
 # Why a host may not be reached any more; empty where it still may.
@@ -109,6 +101,19 @@ class Networks:
             found += await asyncio.to_thread(self._reachable_under, rule)
         return found
 
+    async def credential_for(self, stage: Stage, hosts: Sequence[str]) -> Credential | None:
+        """What signs the program of a stage in, where it may reach these hosts.
+
+        Nothing does where one of them is not a host of that account. It is asked for each time, so
+        that somebody who has signed out is signed out.
+        """
+        rules = self._rules.networks_of(stage.account) if stage.account and hosts else ()
+        own = (await self.reachable_by([stage.account])).hosts if rules else ()
+        if not set(hosts) <= set(own):
+            return None
+        found = (rule.credential for rule in rules if rule.credential is not None)
+        return await asyncio.to_thread(find_credential, self._programs, found)
+
     def withdrawals(self, names: Iterable[str], before: Reachable) -> Withdrawn:
         """What a proxy asks before each connection of a command that was given `before`."""
         rules, names = self._rules, tuple(names)
@@ -140,33 +145,10 @@ class Networks:
         with self._asking.setdefault(argv, Lock()):
             since, answer = self._known.get(argv, (-_KNOWN_SECONDS, None))
             if time.monotonic() - since >= _KNOWN_SECONDS:
-                answer = self._run(argv)
+                said = ask_program(self._programs, argv)
+                answer = None if said is None else _read_answer(said)
                 self._known[argv] = (time.monotonic(), answer)
             return answer
-
-    def _run(self, argv: Sequence[str]) -> _Answer | None:
-        """Outside of the workspace, so that nothing in it is read, and as its owner would.
-
-        What they would leave behind of having been asked, such as npm's logs, is not left.
-        """
-        try:
-            with tempfile.TemporaryDirectory(prefix="handrail-asks-") as cache:
-                # The person's own: settings may lie in it. Programs are sought where we know them.
-                path = ":".join(self._programs.search_path)
-                quiet = {**_QUIET, "npm_config_cache": cache}
-                told = subprocess.run(
-                    [self._programs.find(argv[0]), *argv[1:]],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    cwd="/",
-                    env={**os.environ, **quiet, "PATH": path},
-                    timeout=_ASK_SECONDS,
-                    check=False,
-                )
-        except (CommandExecutionError, OSError, subprocess.SubprocessError):
-            return None
-        return _read_answer(told.stdout[:_MOST_BYTES].decode(errors="replace"))
 
 
 def _read_answer(said: str) -> _Answer | None:

@@ -32,11 +32,11 @@ _PYTHON = re.compile(r"python[0-9.]*")
 def may_use_workspace(stage: Stage) -> bool:
     """True if a bare name in this stage may mean a program of the workspace.
 
-    Not in the READ box, whose commands run without a question, nor beside git, which gets
-    credentials.
+    Not in the READ box, whose commands run without a question, nor what may get credentials: git,
+    and a program that has to be signed in.
     """
     git = "git" in stage.programs or os.path.basename(stage.argv[0]) == "git"
-    return stage.profile is not Profile.READ and not git
+    return stage.profile is not Profile.READ and not git and not stage.account
 
 
 def path_for(stage: Stage, root: str, search_path: Sequence[str]) -> str:

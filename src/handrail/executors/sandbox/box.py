@@ -133,7 +133,7 @@ class Box:
             self._movers.beside(view, joins=writable and lent is None),
             self._covers.over(view.missing if writable and lent is None else ()),
             held(view.bound(writable=writable)) as bound,
-            _open(view.copies) as copies,
+            _open(_copies(view)) as copies,
             in_memory(HOSTS_OF_BOX) as hosts,
             ignoring(view, writable=writable) as ignored,
             in_memory(
@@ -287,6 +287,10 @@ def environment(path: str) -> list[tuple[str, str]]:
         # Also on the line, but there a bundle such as `cfX` can take them for its values.
         ("TAR_OPTIONS", "--force-local --no-same-owner"),
     ]
+
+
+def _copies(view: View) -> dict[str, bytes]:
+    return {path: copy for one in (*view.beside, view) for path, copy in one.copies.items()}
 
 
 @contextmanager

@@ -64,7 +64,7 @@ class View:
     `missing` folders do not exist and shall not: they are covered all the same. `loose` names are
     links, which nothing can hold in place: whoever may write could put something else there. Of
     some files, `copies` are shown that hold no passwords. `gits` are repositories of which the
-    content can be changed.
+    content can be changed. Folders `beside` the workspace can be read.
     """
 
     root: str
@@ -75,6 +75,7 @@ class View:
     loose: tuple[str, ...] = ()
     copies: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     gits: tuple[str, ...] = ()
+    beside: "tuple[View, ...]" = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -175,6 +176,8 @@ def arguments(
         told += ["--bind" if mount.writable else "--ro-bind", mount.source, mount.target]
     for folder in toolchains:
         told += ["--ro-bind", folder, folder]
+    for other in view.beside:
+        told += ["--ro-bind", other.root, other.root, *_covers(other, held, writable=False)]
     told += _workspace(view, held, copies, writable=not reads)
     if reads:
         told += ["--remount-ro", TEMPORARY, "--remount-ro", "/dev/shm"]  # noqa: S108
@@ -219,6 +222,10 @@ def _workspace(
         yield from ("--bind-fd" if is_open else "--ro-bind-fd", str(held[path]), path)
     for path, fd in copies.items():
         yield from ("--ro-bind-data", str(fd), path)
+    yield from _covers(view, held, writable=writable)
+
+
+def _covers(view: View, held: Mapping[str, int], *, writable: bool) -> Iterator[str]:
     for path in view.hidden_files:
         yield from ("--ro-bind", "/dev/null", path)
     for folder in view.emptied(writable=writable):

@@ -58,20 +58,29 @@ def read_host(word: str) -> Host | Finding:
 
 @dataclass(frozen=True, slots=True)
 class HostEntry:
-    """One entry of a list: a host or, as `*.example.com`, all that lie below a domain."""
+    """One entry of a list: a host or, as `*.example.com`, all that lie below a domain.
+
+    Of `store*.example.com`, these are store1.example.com, store2.example.com and so on.
+    """
 
     host: Host
     below: bool = False
+    numbered: str = ""
 
     def covers(self, host: Host) -> bool:
         ports = WEB_PORTS if self.host.port is None else (self.host.port,)
         return host.port in ports and self.covers_name(host.name)
 
     def covers_name(self, name: str) -> bool:
-        return name.endswith(f".{self.host.name}") if self.below else name == self.host.name
+        if not self.below:
+            return name == self.host.name
+        below = name.removesuffix(f".{self.host.name}")
+        if below == name or not self.numbered:
+            return below != name
+        return below.startswith(self.numbered) and below[len(self.numbered) :].isdecimal()
 
     def __str__(self) -> str:
-        return f"*.{self.host}" if self.below else str(self.host)
+        return f"{self.numbered}*.{self.host}" if self.below else str(self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +134,17 @@ def validate_host(word: str, *, exact: bool = False) -> list[Finding]:
 
 
 def _read_entry(word: str, *, exact: bool) -> HostEntry | Finding:
-    below = word.startswith("*.")
-    host = read_host(word[2:] if below else word)
+    numbered, star, domain = word.partition("*.")
+    is_label = "." in domain and _LABEL.fullmatch(f"{numbered.lower()}0") is not None
+    below = bool(star) and (not numbered or is_label)
+    host = read_host(domain if below else word)
     if isinstance(host, Finding):
         return host
     if exact and (below or host.port is None):
         return _bad(word, "must name one host and its port, as in registry.internal:4873")
     if below and ("." not in host.name or _is_address(host.name)):
         return _bad(word, "covers too much; name a domain, as in *.example.com")
-    return HostEntry(host, below)
+    return HostEntry(host, below, numbered.lower() if below else "")
 
 
 def _what_is_wrong_with(name: str) -> str | None:

@@ -27,6 +27,8 @@ class Need(StrEnum):
     """Why a command cannot be tried without effect first."""
 
     NETWORK = "network"
+    # The network, and to be signed in as the person at the machine.
+    ACCOUNT = "account"
     RUNNING = "running"
 
 
@@ -120,6 +122,10 @@ class CommandRule:
     adds: tuple[str, ...] = ()
     examples: tuple[tuple[str, RiskLevel], ...] = ()
     layer: Layer = Layer.SHIPPED
+
+    @property
+    def is_networked(self) -> bool:
+        return self.need in (Need.NETWORK, Need.ACCOUNT)
 
 
 class Match(NamedTuple):

@@ -30,6 +30,8 @@ _NAME = re.compile(r"[A-Za-z0-9_./\[][A-Za-z0-9_.+@/-]{0,4095}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}")
 _FOLDER = re.compile(r"[./~]|[^@/-][^/]*/")
 _MOST_NESTED = 4
+# The class of all commands with an account that change nothing.
+_READS = "{} commands that only read"
 # Flags of programs that search: they bring the text, so no operand is one.
 _BRING_TEXT = ("-e", "--regexp", "--expression", "--files", "--type-list")
 # With this flag Python does not look for modules in the folder it is started in.
@@ -114,19 +116,29 @@ class _Reader:
         changes = worst(findings) > RiskLevel.LOW
         files = [*_files(rule, parts, written=changes)]
         findings += filter(None, (refuse_shell_syntax(one.word) for one in files if one.certain))
+        kind = self._kind(match, command, name, words, parts, files)
         own = Reading(
             tuple(findings),
             tuple(files),
-            self._kind(match, command, name, words, parts, files),
+            kind,
             _profile(rule, changes=changes),
             _additions(match, parts, at + 1),
             scripts=(*filter(None, [parts.script]), *rule.obeys),
             starts_others=rule.runs is not None and not parts.script,
-            networks=(name,) if rule.need is Need.NETWORK else (),
+            networks=(name,) if rule.is_networked else (),
+            account=name if self._signs_in(match) else "",
+            class_words=_READS.format(name) if self._only_reads(match, kind) else "",
             listens=_listens(rule.runs, parts),
             rehearses=rule.need is None,
         )
         return total([own, *inner])
+
+    def _only_reads(self, match: Match, kind: object) -> bool:
+        return kind is not None and self._signs_in(match) and match.rule.risk is RiskLevel.MEDIUM
+
+    def _signs_in(self, match: Match) -> bool:
+        """Only what stands first on the line, and with a subcommand that no flag has taken."""
+        return match.rule.need is Need.ACCOUNT and self._depth + match.subcommand_at == 0
 
     def _read_inner(self, parts: _Parts, argv: Sequence[str], at: int) -> Reading:
         read = _Reader(self._listed, self._depth + 1).read(argv, at)
@@ -153,7 +165,7 @@ class _Reader:
         if any(ADDRESS.match(file.word) for file in files):
             return None
         # A folder that is installed runs its own code, with the network open.
-        if match.rule.need is Need.NETWORK and any(_FOLDER.match(file.word) for file in files):
+        if match.rule.is_networked and any(_FOLDER.match(file.word) for file in files):
             return None
         # A flag in front may have taken the word that looks like the subcommand.
         if match.rule is match.base and match.subcommand_at:
@@ -188,7 +200,9 @@ def _as_own_program(command: str, found: Reading, *, is_known: bool) -> Reading:
     """A program called by its path, which is not sure to be the program the table describes."""
     is_outside = command.startswith("/") or ".." in command.split("/")
     where = "by its path" if is_outside else "from this folder, which agents can change"
-    finding = Finding("command.workspace", f"runs {shown(command)} {where}", RiskLevel.MEDIUM)
+    # Without its credential it could still carry something to the hosts of that account.
+    risk = RiskLevel.HIGH if found.account else RiskLevel.MEDIUM
+    finding = Finding("command.workspace", f"runs {shown(command)} {where}", risk)
     program = FileWord(command, written=False, is_program=True)
     return found._replace(
         findings=(finding, *found.findings),
@@ -196,6 +210,8 @@ def _as_own_program(command: str, found: Reading, *, is_known: bool) -> Reading:
         # What has the network is not trusted for a program that agents can exchange.
         kind=found.kind if is_known and found.profile is not Profile.NET else None,
         profile=Profile.WRITE if found.profile is Profile.READ else found.profile,
+        account="",
+        class_words="",
         additions=(),
         scripts=(command, *found.scripts),
     )
@@ -216,7 +232,7 @@ def _concerns(match: Match, name: str, words: Sequence[str]) -> Iterator[Finding
 def _base_concerns(match: Match, name: str, words: Sequence[str]) -> Iterator[Finding]:
     """What the rule of the bare command says about flags in front of the subcommand."""
     if match.rule is not match.base:
-        flags = [word for word in words if word.startswith("-")]
+        flags = [word for word in words if word.startswith("-") and word != match.subcommand]
         yield from _refusals(match.base, name, flags)
         yield from _questions(match.base, name, name, flags)
 
@@ -317,7 +333,7 @@ def _written(words: Sequence[str]) -> Iterator[FileWord]:
 
 
 def _profile(rule: CommandRule, *, changes: bool) -> Profile:
-    if rule.need is Need.NETWORK:
+    if rule.is_networked:
         return Profile.NET
     return Profile.WRITE if changes else Profile.READ
 

@@ -37,9 +37,11 @@ class Reading(NamedTuple):
     """A command line: `argv` runs in the box `profile`.
 
     `kind` is the command with its subcommand, or None where that says too little about what runs.
+    `class_words` name a class that is wider than that.
     `scripts` are files whose content it runs or obeys, `programs` the names of the command and of
-    every command it starts. `networks` are those of them that need a network. It `rehearses` where
-    it can be tried first without effect, and `listens` where it runs code that a pipe gives it.
+    every command it starts. `networks` are those of them that need a network, and `account` is the
+    command itself where it has to be signed in. It `rehearses` where it can be tried first without
+    effect, and `listens` where it runs code that a pipe gives it.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -52,11 +54,13 @@ class Reading(NamedTuple):
     starts_others: bool = False
     programs: tuple[str, ...] = ()
     networks: tuple[str, ...] = ()
+    account: str = ""
+    class_words: str = ""
     listens: bool = False
     rehearses: bool = True
 
     def beside(self, other: "Reading") -> "Reading":
-        """Both of them together; the kind stays that of the first."""
+        """Both of them together; the kind and the account stay those of the first."""
         return Reading(
             self.findings + other.findings,
             self.files + other.files,
@@ -67,6 +71,8 @@ class Reading(NamedTuple):
             starts_others=self.starts_others or other.starts_others,
             programs=self.programs + other.programs,
             networks=self.networks + other.networks,
+            account=self.account,
+            class_words=self.class_words,
             listens=self.listens or other.listens,
             rehearses=self.rehearses and other.rehearses,
         )

@@ -14,6 +14,7 @@ from handrail.core.risk import Finding, Layer, RiskLevel
 from handrail.policy.network.web_hosts import ANY_PUBLIC_HOST, WebHosts
 from handrail.policy.rulebook.command import CommandList, CommandRule, replace_by_name
 from handrail.policy.rulebook.commands import read_command_rules
+from handrail.policy.rulebook.folders import FolderRule, folders_beside, read_folder_rule
 from handrail.policy.rulebook.globs import fold
 from handrail.policy.rulebook.networks import (
     NetworkRule,
@@ -27,9 +28,9 @@ from handrail.policy.rulebook.tools import ToolRule, read_tool_rule
 from handrail.policy.rulebook.web import read_web_hosts
 from handrail.policy.rulebook.writes import WriteRule, judge_write, read_write_rule
 
-SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml")
+SHIPPED = ("paths.toml", "writes.toml", "commands.toml", "networks.toml", "accounts.toml")
 
-_SECTIONS = ("path", "write", "command", "tool", "network", "http", "policy")
+_SECTIONS = ("path", "write", "command", "tool", "network", "folder", "http", "policy")
 
 Named = TypeVar("Named", PathRule, WriteRule)
 
@@ -48,6 +49,7 @@ class Rules:
     commands: tuple[CommandRule, ...] = ()
     tools: tuple[ToolRule, ...] = ()
     networks: tuple[NetworkRule, ...] = ()
+    folders: tuple[FolderRule, ...] = ()
     web: WebHosts = ANY_PUBLIC_HOST
     ceilings: tuple[Ceiling, ...] = ()
     unlisted: Unlisted | None = None
@@ -99,6 +101,7 @@ class Rules:
             commands=read_command_rules(command_rows, beneath.commands if beneath else ()),
             tools=tuple(map(read_tool_rule, rows_of(document, "tool", source, layer))),
             networks=tuple(map(read_network_rule, rows_of(document, "network", source, layer))),
+            folders=tuple(map(read_folder_rule, rows_of(document, "folder", source, layer))),
             web=read_web_hosts(document, source, layer),
             ceilings=(Ceiling(settings.autonomy, layer),) if settings.autonomy else (),
             unlisted=settings.unlisted,
@@ -129,6 +132,10 @@ class Rules:
         """What is said of the hosts that a command may reach."""
         return [rule for rule in self.networks if name in rule.names]
 
+    def folders_beside(self, root: str) -> tuple[str, ...]:
+        """The folders beside a workspace that agents may read."""
+        return tuple(dict.fromkeys(folders_beside(root, self.folders)))
+
     def lower(self, autonomy: Autonomy) -> Autonomy:
         """What is left of an agent's freedom under every ceiling."""
         for ceiling in self.ceilings:
@@ -144,6 +151,7 @@ class Rules:
             commands=self.commands + other.commands,
             tools=self.tools + other.tools,
             networks=self.networks + other.networks,
+            folders=self.folders + other.folders,
             web=self.web.replaced_by(other.web),
             ceilings=self.ceilings + other.ceilings,
             unlisted=other.unlisted or self.unlisted,
@@ -159,6 +167,7 @@ class Rules:
             commands=replace_by_name(self.commands, operator.commands),
             tools=self.tools + operator.tools,
             networks=replace_networks(self.networks, operator.networks),
+            folders=self.folders + operator.folders,
             web=self.web.replaced_by(operator.web),
             ceilings=self.ceilings + operator.ceilings,
             unlisted=operator.unlisted or self.unlisted,

@@ -52,6 +52,9 @@ def _reach(rules: Rules) -> Iterator[str]:
     for network in rules.networks:
         known = [*network.hosts, *(f"what `{shlex.join(argv)}` names" for argv in network.ask[:1])]
         yield f"{network.title} may reach {', '.join(known) or 'nothing'}"
+    for folder in rules.folders:
+        where = f" from {', '.join(folder.workspaces)}" if folder.workspaces else ""
+        yield f"agents can read {folder.path}{where}"
     if rules.web != ANY_PUBLIC_HOST:
         yield f"http_request may reach {rules.web}"
 

@@ -76,6 +76,7 @@ class CommandValidator:
             named=own.paths_of(words),
             programs=reading.programs,
             networks=tuple(dict.fromkeys(reading.networks)),
+            account=reading.account,
         )
 
     def rehearses(self, command: str, args: Sequence[str] = ()) -> bool:
@@ -103,6 +104,9 @@ class CommandValidator:
         bound = tuple(map(fact_of, paths))
         until = f", until {_listed(paths)} changes" if paths else ""
         until += _OTHER_FILES if paths and reading.profile is not Profile.READ else ""
+        if reading.class_words:
+            words = reading.class_words
+            return CallClass(f"command:{reading.profile}:={words}", f"{words}{until}", bound)
         if reading.kind is not None:
             words = " ".join(map(in_full, reading.kind))
             return CallClass(f"command:{reading.profile}:{words}", f"{words} …{until}", bound)
@@ -174,7 +178,14 @@ class CommandValidator:
         for path in map(self._in_folder, _paths_in(file.word)):
             if path in _DEVICES:
                 continue
-            for finding in paths.validate_path(path, writing=file.written):
+            findings = paths.validate_path(path, writing=file.written)
+            place, more = paths.find_beside(path), "; commands see little of what lies there"
+            if place is not None:
+                more = ""
+                findings = (
+                    findings if file.written else self.rules.judge_path(place.rest, writing=False)
+                )
+            for finding in findings:
                 if finding.rule not in SPELLING_RULES:
                     if file.certain:
                         yield finding
@@ -182,8 +193,7 @@ class CommandValidator:
                         # No box hides what git keeps of a file, as in `HEAD:.env`.
                         yield replace(finding, risk=RiskLevel.HIGH)
                 elif _leads_out(path):
-                    reason = f"{finding.reason}; commands see little of what lies there"
-                    yield Finding("command.outside", reason, RiskLevel.HIGH)
+                    yield Finding("command.outside", finding.reason + more, RiskLevel.HIGH)
 
     def _check_workspace_itself(self, program: str, reading: Reading) -> Iterator[Finding]:
         for word in filter(None, reading.argv[reading.argv.index(program) + 1 :]):

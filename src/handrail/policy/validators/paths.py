@@ -4,10 +4,12 @@ Only the words are judged here, without a look at the disk. Links, devices and r
 executor's matter, at the moment of use.
 """
 
-from dataclasses import dataclass, field
+import os.path
+from dataclasses import dataclass, field, replace
 
 from handrail.core.risk import Finding, forbidden
 from handrail.core.visible import is_misleading
+from handrail.policy.rulebook.folders import Beside, find_beside
 from handrail.policy.rulebook.rules import Rules, default_rules
 from handrail.policy.validators.sizes import SizeLimiter
 
@@ -29,16 +31,34 @@ class PathValidator:
         findings = self._check_spelling(path) or self.validate_workspace_boundary(path)
         return findings or self.rules.judge_path(self.resolve_path(path), writing=writing)
 
+    def validate_reading(self, path: str) -> list[Finding]:
+        """Every concern about reading a path, which may lie in a folder beside the workspace."""
+        if self._check_spelling(path) or not self.validate_workspace_boundary(path):
+            return self.validate_path(path)
+        if (place := self.find_beside(path)) is not None:
+            return self.rules.judge_path(place.rest, writing=False)
+        how = "a person can let agents read a folder there with `handrail folders add`"
+        return [
+            replace(finding, reason=f"{finding.reason}; {how}")
+            for finding in self.validate_workspace_boundary(path)
+        ]
+
     def validate_workspace_boundary(self, path: str) -> list[Finding]:
-        parts = self._parts(path)
-        if parts is None:
-            return [forbidden("path.boundary", f"{path!r} lies outside the workspace")]
-        depth = 0
-        for part in parts:
-            depth += -1 if part == ".." else 1
-            if depth < 0:
-                return [forbidden("path.boundary", f"{path!r} climbs out of the workspace")]
-        return []
+        if self._is_inside(path):
+            return []
+        if (place := self.find_beside(path)) is not None:
+            told = f"lies in {place.folder}, which agents can read and not change"
+        elif self._parts(path) is None:
+            told = "lies outside the workspace"
+        else:
+            told = "climbs out of the workspace"
+        return [forbidden("path.boundary", f"{path!r} {told}")]
+
+    def find_beside(self, path: str) -> Beside | None:
+        """Where a path lies in a folder beside the workspace that agents may read."""
+        if not self.rules.folders or self._is_inside(path):
+            return None
+        return find_beside(os.path.join(self.root, path), self.rules.folders_beside(self.root))
 
     def check_file_size(self, size_bytes: int) -> list[Finding]:
         return SizeLimiter().check_file(size_bytes)
@@ -52,6 +72,20 @@ class PathValidator:
             else:
                 kept.append(part)
         return "/".join(kept) or "."
+
+    def resolve_reading(self, path: str) -> str:
+        """As `resolve_path`; the absolute path of what lies in a folder beside the workspace."""
+        place = self.find_beside(path)
+        return self.resolve_path(path) if place is None else place.path
+
+    def _is_inside(self, path: str) -> bool:
+        parts = self._parts(path)
+        depth = 0
+        for part in parts or ():
+            depth += -1 if part == ".." else 1
+            if depth < 0:
+                return False
+        return parts is not None
 
     def _parts(self, path: str) -> list[str] | None:
         """The parts below the root, or None for an absolute path that starts elsewhere."""

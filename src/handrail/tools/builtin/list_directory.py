@@ -55,7 +55,7 @@ class ListDirectory(Tool[ListDirectoryParams]):
     effect: ClassVar[Effect] = Effect.READ
 
     def pre_validate(self, params: ListDirectoryParams, scene: Scene) -> list[Finding]:
-        return PathValidator(scene.workspace, scene.rules).validate_path(params.path)
+        return PathValidator(scene.workspace, scene.rules).validate_reading(params.path)
 
     def plan(self, params: ListDirectoryParams, scene: Scene) -> Plan:
         return Plan(paths=(_resolve(params, scene),))
@@ -84,7 +84,7 @@ class ListDirectory(Tool[ListDirectoryParams]):
 
 
 def _resolve(params: ListDirectoryParams, scene: Scene) -> str:
-    return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+    return PathValidator(scene.workspace, scene.rules).resolve_reading(params.path)
 
 
 def _as_json(entry: Entry) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class ReadFile(Tool[ReadFileParams]):
     effect: ClassVar[Effect] = Effect.READ
 
     def pre_validate(self, params: ReadFileParams, scene: Scene) -> list[Finding]:
-        return PathValidator(scene.workspace, scene.rules).validate_path(params.path)
+        return PathValidator(scene.workspace, scene.rules).validate_reading(params.path)
 
     def plan(self, params: ReadFileParams, scene: Scene) -> Plan:
         return Plan(paths=(_resolve(params, scene),))
@@ -95,7 +95,7 @@ class ReadFile(Tool[ReadFileParams]):
 
 
 def _resolve(params: ReadFileParams, scene: Scene) -> str:
-    return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+    return PathValidator(scene.workspace, scene.rules).resolve_reading(params.path)
 
 
 def _media_type(data: bytes) -> str | None:

@@ -59,7 +59,7 @@ class SearchCode(Tool[SearchCodeParams]):
     effect: ClassVar[Effect] = Effect.READ
 
     def pre_validate(self, params: SearchCodeParams, scene: Scene) -> list[Finding]:
-        return PathValidator(scene.workspace, scene.rules).validate_path(params.path)
+        return PathValidator(scene.workspace, scene.rules).validate_reading(params.path)
 
     def plan(self, params: SearchCodeParams, scene: Scene) -> Plan:
         return Plan(paths=(_resolve(params, scene),))
@@ -88,7 +88,7 @@ class SearchCode(Tool[SearchCodeParams]):
 
 
 def _resolve(params: SearchCodeParams, scene: Scene) -> str:
-    return PathValidator(scene.workspace, scene.rules).resolve_path(params.path)
+    return PathValidator(scene.workspace, scene.rules).resolve_reading(params.path)
 
 
 def _as_json(match: Match) -> JsonObject:

@@ -85,6 +85,7 @@ def _text(
             *dict.fromkeys(line for step in steps for line in _bound(step)),
             *_unbound(stages),
             *(f"remote   {in_full(address)}" for address in sight.remotes),
+            *_accounts(sight),
             *_box(sight.room),
         ]
     )
@@ -139,6 +140,17 @@ def _unbound(stages: Sequence[Stage]) -> Iterator[str]:
         yield _MAY_CHANGE
     if any(writers):
         yield _LOADS
+
+
+def _accounts(sight: Sight) -> Iterator[str]:
+    """Which program runs as the person, and which cannot."""
+    for name, is_given in sight.accounts.items():
+        yield (
+            f"account  {in_full(name)} alone is given your credential, and acts as you there"
+            if is_given
+            else f"account  {in_full(name)} gets no credential: you are not signed in with it on "
+            f"this machine, or the line reaches other hosts too"
+        )
 
 
 def _box(room: Room | None) -> Iterator[str]:
