@@ -146,7 +146,7 @@ def test_the_core_needs_nothing_but_the_standard_library() -> None:
 
 
 def test_the_plane_knows_no_tool_by_name() -> None:
-    allowed = {"base", "blame", "judgement", "outcome", "registry"}
+    allowed = {"base", "blame", "diff", "judgement", "outcome", "registry"}
     assert_none(
         {
             name_of(path): {name for name in own_imports(path) if name.startswith("handrail.tools")}

@@ -1,5 +1,6 @@
 """What became of a call is told in words that a model can act on, and outside text is fenced."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from handrail.agent.answers import answer_to
 from handrail.core.errors import ErrorType
 from handrail.core.execution import Status, ToolExecution
+from handrail.core.revision import Revision
 from tests.wire.test_rendering import CALL
 
 OUTPUT = {"success": True, "output": "hello"}
@@ -64,3 +66,23 @@ def test_each_end_has_its_words(status: Status, error_type: ErrorType | None, wo
     answer = answer_to("u1", ended(status, error="why", error_type=error_type))
     assert answer.is_error
     assert answer.output.startswith(words)
+
+
+REVISION = Revision("ada", datetime(2026, 1, 1, tzinfo=UTC), "-x = 1\n+x = 2\n")
+
+
+@pytest.mark.parametrize("status", [Status.COMPLETED, Status.FAILED])
+def test_what_a_person_changed_is_told_outside_of_the_fence(status: Status) -> None:
+    changed = ended(status, result=OUTPUT, revision=REVISION, approved_at=CALL.created_at)
+
+    answer = answer_to("u1", changed)
+
+    note, fenced = answer.output.split("[untrusted", 1)
+    assert note.startswith("A person changed this call before approving it:\n-x = 1\n+x = 2\n")
+    assert "+x = 2" not in fenced
+
+
+def test_a_refused_call_says_nothing_of_what_was_changed_in_it() -> None:
+    refused = ended(Status.REJECTED, error="ada refused this call", revision=REVISION)
+
+    assert answer_to("u1", refused).output.startswith("ada refused this call")

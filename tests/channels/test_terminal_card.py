@@ -22,6 +22,8 @@ TEXTS: dict[str, Any] = {
     "reasoning": lambda words: {"reasoning": words},
     "notes": lambda words: {"notes": (words,)},
     "evidence": lambda words: {"evidence": f"@@ -1 +1 @@\n+{words}\n"},
+    "revision": lambda words: {"revised_by": "ada", "revision": f"@@ -1 +1 @@\n+{words}\n"},
+    "revised_by": lambda words: {"revised_by": words, "revision": "@@ -1 +1 @@\n+x\n"},
     "agent_id": lambda words: {"agent_id": words},
     "agent_name": lambda words: {"agent_name": words},
     "client_name": lambda words: {"client_name": words},
@@ -112,11 +114,24 @@ def test_without_a_diff_the_parameters_are_shown() -> None:
     assert lines[-2:] == ["  command = npm", "  args = ['test']"]
 
 
+def test_what_a_person_changed_stands_below_what_the_call_would_do() -> None:
+    change = "--- a/command\n+++ b/command\n@@ -1,1 +1,1 @@\n-make\n+make test\n"
+
+    lines = plain(a_live_card(evidence="runs     make test", revised_by="ada", revision=change))
+
+    assert lines[-7:] == [
+        "  runs     make test",
+        "  changed by ada:",
+        *(f"  {line}" for line in change.splitlines()),
+    ]
+
+
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("field", TEXTS)
 def test_what_is_unseen_is_made_visible_in_every_field(field: str, hostile: str) -> None:
     # A diff has lines of its own.
-    words = f"<{hostile.replace(chr(10), chr(13)) if field == 'evidence' else hostile}>"
+    is_diff = field in ("evidence", "revision")
+    words = f"<{hostile.replace(chr(10), chr(13)) if is_diff else hostile}>"
 
     lines = plain(a_live_card(**TEXTS[field](words)))
 

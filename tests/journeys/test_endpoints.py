@@ -31,7 +31,7 @@ EXECUTION = {
     "session_id", "call_id", "agent_id", "agent_name", "reasoning", "exit_code",
     "execution_time_ms", "late_result", "origins", "suspicion", "created_at", "approved_at",
     "started_at", "completed_at", "result_removed_at", "can_undo", "why_not_undo", "undone_at",
-    "undone_by",
+    "undone_by", "revised_by", "revised_at", "revision",
 }  # fmt: skip
 
 

@@ -88,6 +88,7 @@ async def test_the_machine_is_asked_to_look_with_the_raw_parameters(play: Play, 
         "tool_params": {"path": "notes.md", "content": CONTENT},
         "unmasked": False,
         "autonomy": "supervised",
+        "epoch": 0,
         "replayed": False,
     }
 
@@ -121,6 +122,10 @@ async def test_a_question_is_put_to_everyone_with_masked_parameters(
         "agent_id": ada.agent.subject,
         "agent_name": "test",
         "client_name": "here",
+        "editable": ["content"],
+        "revised_by": None,
+        "revised_at": None,
+        "revision": None,
         "session_id": "session-1",
         "timeout_seconds": 300,
         "description": "Write 1 line to notes.md",

@@ -141,6 +141,7 @@ async def test_a_risky_call_is_put_to_a_person_with_all_they_need_to_know(
         created_at=at,
         expires_at=at + timedelta(seconds=300),
         past=PastCalls(0, 0),
+        editable=("content",),
     )
     assert execution.status is Status.AWAITING_APPROVAL
     assert (execution.requires_approval, execution.approved_by) == (True, None)

@@ -142,6 +142,10 @@ def test_a_question_reads_the_same_to_everyone_and_every_time(
     assert set(payload) - set(PROMISED) == {
         "agent_name",
         "client_name",
+        "editable",
+        "revised_by",
+        "revised_at",
+        "revision",
         "notes",
         "evidence",
         "offers",
@@ -220,6 +224,7 @@ SURVEY = {
     "tool_params": {"path": "a.md", "content": "open-sesame"},
     "unmasked": False,
     "autonomy": "supervised",
+    "epoch": 0,
     "replayed": False,
     "timestamp": "2026-01-01T00:00:07Z",
 }

@@ -206,6 +206,9 @@ def test_a_call_is_shown_in_words_a_program_can_rely_on(household: Household) ->
         "why_not_undo": "it has not ended yet",
         "undone_at": None,
         "undone_by": None,
+        "revised_by": None,
+        "revised_at": None,
+        "revision": None,
     }
 
 

@@ -17,14 +17,23 @@ _NOT_BEGUN = "not run: its run had been stopped"
 
 def answer_to(tool_use_id: str, ended: ToolExecution) -> ToolAnswer:
     """The answer to a tool use whose call has come to its end; what others wrote is fenced."""
+    note = _note_on_change(ended)
     if ended.status is Status.COMPLETED:
         success = bool((ended.result or {}).get("success", True))
-        return ToolAnswer(tool_use_id, _fenced(ended, _output_of(ended)), is_error=not success)
-    return ToolAnswer(tool_use_id, _why_not(ended), is_error=True)
+        answer = f"{note}{_fenced(ended, _output_of(ended))}"
+        return ToolAnswer(tool_use_id, answer, is_error=not success)
+    return ToolAnswer(tool_use_id, f"{note}{_why_not(ended)}", is_error=True)
 
 
 def answer_without_call(tool_use_id: str, why: str = _NOT_BEGUN) -> ToolAnswer:
     return ToolAnswer(tool_use_id, why, is_error=True)
+
+
+def _note_on_change(ended: ToolExecution) -> str:
+    """What a person has changed in the call. Neither the agent nor they are others to be fenced."""
+    if ended.revision is None or ended.approved_at is None or not ended.revision.note:
+        return ""
+    return f"{shown_to_model(ended.revision.note)}\n"
 
 
 def _fenced(ended: ToolExecution, output: str) -> str:

@@ -44,6 +44,7 @@ from handrail.plane.patience import Patience
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
 from handrail.plane.retention import Pruner
+from handrail.plane.revising import Reviser
 from handrail.plane.sealing import Sealer
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
@@ -151,6 +152,7 @@ def build_services(
         policies=Policies(store, clock, assessor, rules),
         surveyor=Surveyor(store, clock, assessor, approvals, unmasker, connections),
         unmasker=unmasker,
+        reviser=Reviser(store, clock, assessor, approvals, looker, connections),
         stopper=Stopper(store, clock),
         drafts=DraftList(store, clock, connections, whispers),
         undoer=Undoer(store, bus, clock, connections, room),

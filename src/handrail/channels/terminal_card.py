@@ -44,6 +44,7 @@ class CardText:
         yield Text("─" * self.width, style="dim")
         yield from self.about()
         yield from self.evidence()
+        yield from self.changes()
 
     def about(self) -> Iterator[Text]:
         """What would happen, how risky that is and why, and who asks."""
@@ -101,8 +102,17 @@ class CardText:
             for name, value in self.card.tool_params.items():
                 yield from self._folded("  ", f"{name} = {value}")
             return
+        yield from self._marked(self.card.evidence)
+
+    def changes(self) -> Iterator[Text]:
+        """What a person has changed in the call, from what the agent asked."""
+        if self.card.revision:
+            yield from self._folded("  ", f"changed by {self.card.revised_by}:", "dim")
+            yield from self._marked(self.card.revision)
+
+    def _marked(self, evidence: str) -> Iterator[Text]:
         # Only line feeds part lines; whatever else might is made visible.
-        lines = self.card.evidence.removesuffix("\n").split("\n")
+        lines = evidence.removesuffix("\n").split("\n")
         texts = mark_evidence([self._shown(line) for line in lines])
         missing = 0 if self.whole else max(0, len(lines) - self.most_lines)
         tail = (self.most_lines + 2) // 4 if missing else 0

@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 
 from handrail.client.asking import Asking, Resolved, Tainted
+from handrail.client.checks import Checks
 from handrail.client.endings import CANCELLED, NOT_APPLIED, TOO_SLOW, UNKNOWN
 from handrail.client.gates import Gates
 from handrail.client.journal import Entry, Journal, Stage
@@ -25,8 +26,6 @@ from handrail.client.reapproval import Reapproval
 from handrail.client.reports import (
     BY_POLICY,
     ReportResult,
-    as_facts,
-    as_refusal,
     find_difference,
     report_on,
 )
@@ -36,7 +35,6 @@ from handrail.core.card import Card
 from handrail.core.errors import BadInput, BrokenTool, ErrorType, ToolError
 from handrail.core.few import Few
 from handrail.core.ports import Clock
-from handrail.core.rehearsal import CallRef
 from handrail.core.tool import Effect, JsonObject, ToolResult
 
 _HISTORY_LENGTH = 1000
@@ -78,9 +76,7 @@ class ToolHandler:
         self._unacknowledged: dict[str, ReportResult] = {}
         # What was seen when a person was about to be asked, to say what has changed since.
         self._seen: Few[str, JsonObject] = Few()
-        self._looking: dict[tuple[CallRef, bool], asyncio.Task[dict[str, Any]]] = {}
-        # The calls of the questions that this machine has checked.
-        self._checked: Few[str, CallRef] = Few()
+        self._checks = Checks(reviewer, line, self._seen)
         self.history: deque[PastExecution] = deque(maxlen=_HISTORY_LENGTH)
 
     @property
@@ -110,53 +106,14 @@ class ToolHandler:
         return report_on(entry.tool_id, NOT_APPLIED)
 
     async def handle_tool_survey_request(self, request: SurveyRequest) -> None:
-        """Look at the machine before a person is asked; what would be refused here is said so."""
+        """Look at the machine before a person is asked."""
         if request.replayed or request.tool_params is None:
             return
-        call = CallRef(request.session_id, request.tool_id)
-        looking = (call, request.unmasked)
-        if looking in self._looking:
-            return  # The server asks again after a lost connection.
-        self._checked.keep(request.approval_id, call)
-        try:
-            # A check that is ended from outside ends the group without an error.
-            async with asyncio.TaskGroup() as group:
-                task = group.create_task(self._look(request, call))
-                self._looking[looking] = task
-        finally:
-            self._looking.pop(looking, None)
-        if not task.cancelled():
-            await self._line.send_facts(request.approval_id, task.result())
+        await self._checks.look(request)
 
     async def end_check(self, approval_id: str) -> None:
         """Stop checking a question that was refused, has expired or was withdrawn."""
-        if (call := self._checked.get(approval_id)) is None:
-            return
-        ending = [task for (one, _), task in self._looking.items() if one == call]
-        for task in ending:
-            task.cancel()
-        if ending:
-            await asyncio.wait(ending)
-        await self._reviewer.forget(call)
-
-    async def _look(self, request: SurveyRequest, call: CallRef) -> dict[str, Any]:
-        try:
-            params, freedom = request.tool_params or {}, request.autonomy
-            reviewed = await self._reviewer.review(
-                request.tool_name, params, call=call, autonomy=freedom
-            )
-            answer = as_facts(reviewed, unmasked=request.unmasked)
-            self._seen.keep(request.tool_id, answer["facts"])
-        except (ToolError, BadInput) as error:
-            return as_refusal(error.message, error.error_type)
-        except TimeoutError:
-            return as_refusal(TOO_SLOW, ErrorType.EXECUTION_TIMEOUT)
-        except Exception as error:
-            # The same check would break again before the call is executed.
-            log.warning("survey.broke", execution=request.tool_id, error=repr(error))
-            words = f"{request.tool_name} failed while this machine checked the call"
-            return as_refusal(words, ErrorType.INTERNAL)
-        return answer
+        await self._checks.end(approval_id)
 
     async def handle_tool_approval_request(self, card: Card) -> None:
         """Put a question to the person at this machine, and carry their answer back."""
@@ -190,9 +147,7 @@ class ToolHandler:
         """End what runs for a call; if it had begun, the server is told how that went."""
         if (running := self._running.get(cancel.tool_id)) is not None:
             running.cancel()
-        for (call, _), task in self._looking.items():
-            if call.tool_id == cancel.tool_id:
-                task.cancel()
+        self._checks.cancel(cancel.tool_id)
 
     def handle_tool_result_ack(self, ack: ResultAck) -> None:
         # The answer to the report itself has told of a refusal; a newer report may wait by now.

@@ -58,6 +58,8 @@ class SurveyRequest(msgspec.Struct, frozen=True):
     replayed: bool = False
     session_id: str = ""
     autonomy: str = ""
+    # Older servers do not send it.
+    epoch: int | None = None
 
 
 class ResultAck(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ from handrail.core.ids import (
     mint,
 )
 from handrail.core.masks import count_masks
+from handrail.core.revision import Revision
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import JsonObject
 
@@ -65,6 +66,7 @@ class Approval:
     `client_id` is the machine that was connected when it was asked. What the call does outside a
     rehearsal, or to others, `cannot_undo` be taken back.
     `looking` is the name of the machine that is still checking a question without facts.
+    A person may change the `editable` parameters, and a `revision` tells what one has changed.
     An `unmasked` question holds its full text. It is sent to the person who decides, and never
     stored.
     """
@@ -101,6 +103,8 @@ class Approval:
     unmasked: bool = False
     client_id: ClientId | None = None
     cannot_undo: bool = False
+    editable: tuple[str, ...] = ()
+    revision: Revision | None = None
 
     def resolve(self, status: ApprovalStatus, answer: Answer) -> "Approval":
         if self.status is not ApprovalStatus.PENDING:
@@ -171,9 +175,14 @@ class Approval:
         return count_masks(self.description) + count_masks(self.evidence or self.tool_params)
 
     @property
+    def is_for_once(self) -> bool:
+        """Whether no standing answer covers it, or may come of it."""
+        return self.doubted or self.revision is not None
+
+    @property
     def offers(self) -> tuple[Scope, ...]:
         """How far a person may let the answer reach."""
-        if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed or self.doubted:
+        if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed or self.is_for_once:
             return (Scope.ONCE,)
         if self.call_class is None:
             return (Scope.ONCE, Scope.SESSION)

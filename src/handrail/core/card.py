@@ -27,6 +27,7 @@ MASKED = (
     "Masked on this card: {parts}. It can be approved only on a screen that shows the full text."
 )
 BY_SERVER = "The server itself does this as soon as you approve, and reaches {hosts}."
+REVISED = "{by} changed this call; the agent is told what was changed."
 CANNOT_UNDO = "It cannot be undone."
 WHOLE_SESSION = (
     "All further calls of this agent in this session run without asking, including high-risk "
@@ -60,7 +61,8 @@ class Offer:
 class Card:
     """What a person sees before deciding. `reasoning` is the agent's own claim, not a fact.
 
-    A card with `masked` parts offers no way to approve; its unmasked form does.
+    A card with `masked` parts offers no way to approve; its unmasked form does. `revision` is a
+    diff of what a person has changed, from what the agent asked.
     """
 
     approval_id: str
@@ -85,11 +87,16 @@ class Card:
     masked: int = 0
     agent_name: str | None = None
     client_name: str | None = None
+    editable: tuple[str, ...] = ()
+    revised_by: str | None = None
+    revised_at: datetime | None = None
+    revision: str | None = None
 
     @classmethod
     def of(cls, approval: Approval, names: Names = BUILT_IN) -> "Card":
         masked = approval.masked_parts if approval.status is ApprovalStatus.PENDING else 0
         offers = () if masked else approval.offers
+        revision = approval.revision
         return cls(
             approval_id=approval.id,
             tool_id=approval.execution_id,
@@ -113,6 +120,10 @@ class Card:
             masked=masked,
             agent_name=names.get(approval.agent_id),
             client_name=names.get(approval.client_id or ""),
+            editable=approval.editable,
+            revised_by=None if revision is None else revision.by,
+            revised_at=None if revision is None else revision.at,
+            revision=None if revision is None else revision.diff,
         )
 
 
@@ -129,6 +140,8 @@ class Choice:
 
 def _notes(approval: Approval, masked: int) -> tuple[str, ...]:
     notes = [*approval.origins]
+    if approval.revision is not None:
+        notes.insert(0, REVISED.format(by=visible(approval.revision.by)))
     if masked:
         notes.append(MASKED.format(parts="1 part" if masked == 1 else f"{masked:,} parts"))
     if approval.by_server:

@@ -19,6 +19,7 @@ from handrail.core.ids import INSIDE, ExecutionId, ProjectId, UserId
 from handrail.core.memory import Memory, Vector
 from handrail.core.model import Usage
 from handrail.core.project import Client, Project, Session, User, Workspace
+from handrail.core.revision_steps import Revise
 from handrail.core.run import Message, Run
 from handrail.core.undo_record import AboutUndo
 
@@ -310,7 +311,7 @@ class SetVector:
     vector: Vector
 
 
-AboutPeople = Reask | Resolve | AboutGrants | StopSession | TaintSession | ClearTaint
+AboutPeople = Reask | Revise | Resolve | AboutGrants | StopSession | TaintSession | ClearTaint
 AboutTokens = RevokeToken | StopAgent
 AboutRuns = OpenRun | MoveRun | Say | CountTokens
 AboutBlobs = KeepBlob | UseBlob | LetBlobGo

@@ -18,6 +18,7 @@ from handrail.core.ids import (
     WorkspaceId,
 )
 from handrail.core.project import Autonomy
+from handrail.core.revision import Revision
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site
 
@@ -77,7 +78,8 @@ class ToolExecution(NamedTuple):
     `result_removed_at` is when retention removed the result, which is None from then on.
     `exit_code` is that of a command that ran to its end, and outlives the result; so does
     `can_undo`, which is None where the call changed no file of the workspace. `undone_by` is the
-    person who asked last to undo it, and `undone_at` when that was done.
+    person who asked last to undo it, and `undone_at` when that was done. `revision` is what a
+    person changed in it before it was approved: `tool_params` are as changed.
 
     A named tuple and not a dataclass, because every call becomes another value several times
     and this way costs a quarter. The fields stand in the order of the table's columns,
@@ -127,6 +129,14 @@ class ToolExecution(NamedTuple):
     can_undo: bool | None = None
     undone_at: datetime | None = None
     undone_by: str | None = None
+    revision: Revision | None = None
+
+    @property
+    def told_result(self) -> JsonObject | None:
+        """The result as the agent gets it: it says so if a person changed the call."""
+        if self.result is None or self.revision is None:
+            return self.result
+        return self.revision.tell_in(self.result)
 
     @property
     def tool_id(self) -> ExecutionId:

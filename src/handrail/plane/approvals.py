@@ -8,6 +8,7 @@ import structlog
 
 from handrail.core.access import Role
 from handrail.core.approval import Answer, Approval, ApprovalStatus
+from handrail.core.blob import as_blob
 from handrail.core.change import Add
 from handrail.core.digest import digest_unmasked
 from handrail.core.errors import BadInput, Conflict, ErrorType, Forbidden
@@ -17,6 +18,7 @@ from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.grant_steps import UseGrant
 from handrail.core.ids import INSIDE, ApprovalId, ClientId, ProjectId, mint
 from handrail.core.ports import Clock, Store
+from handrail.core.risk import RiskLevel
 from handrail.core.tool import Site
 from handrail.core.verdict import Ruling, Verdict
 from handrail.plane.answers import NOT_AS_SHOWN, Answers
@@ -28,6 +30,7 @@ from handrail.plane.move import Move
 from handrail.plane.origins import Origins
 from handrail.plane.waiting import WaitingRoom
 from handrail.policy.redaction import mask_text
+from handrail.policy.security import APPROVAL_SECONDS
 
 POLICY = "policy"
 
@@ -69,7 +72,9 @@ class ApprovalManager:
         A call that `is_asked` about already is not counted as one more question.
         """
         judged = assessment.judge(pending)
-        if (passed := self.auto_approve_tool_if_low_risk(judged, assessment)) is not None:
+        passed = self.auto_approve_tool_if_low_risk(judged, assessment)
+        # What a person has changed waits until they approve it.
+        if passed is not None and judged.revision is None:
             return passed
         if assessment.verdict.ruling is Ruling.DENY:
             return _turn_away(judged, "; ".join(judged.reasons), self._clock.now())
@@ -101,7 +106,7 @@ class ApprovalManager:
         return self.request_tool_execution_approval(judged, assessment, usual, past, origins)
 
     async def _find_grant(self, judged: ToolExecution, assessment: Assessment) -> Grant | None:
-        if assessment.doubted:
+        if assessment.doubted or judged.revision is not None:
             return None
         reaches_out = assessment.verdict.plan.reaches_out
         return await self._grants.find_covering(
@@ -139,7 +144,10 @@ class ApprovalManager:
             origins=origins,
         )
         waiting = judged.advance(
-            Status.AWAITING_APPROVAL, approval.created_at, approval_id=approval.id
+            Status.AWAITING_APPROVAL,
+            approval.created_at,
+            approval_id=approval.id,
+            requires_approval=True,
         )
         news = NewEvent.for_everyone(waiting, EventKind.APPROVAL_REQUEST)
         return Move(waiting, (Add(approval),), (news,))
@@ -152,7 +160,9 @@ class ApprovalManager:
     def request_tool_approval(self, judged: ToolExecution, assessment: Assessment) -> Approval:
         """The question itself: what a person is shown, and until when they may answer."""
         at = self._clock.now()
-        seconds = self.seconds_for(assessment.verdict)
+        # A changed call is asked about, however low its risk.
+        least = self._timeout_seconds or APPROVAL_SECONDS[RiskLevel.MEDIUM]
+        seconds = self.seconds_for(assessment.verdict) or least
         survey = assessment.survey
         by_server = assessment.tool.site is Site.SERVER
         return Approval(
@@ -181,6 +191,8 @@ class ApprovalManager:
             hosts=assessment.verdict.plan.hosts if by_server else (),
             client_id=self._find_machine(judged, by_server=by_server),
             cannot_undo=assessment.cannot_undo,
+            editable=_editable(judged, assessment),
+            revision=judged.revision,
         )
 
     def _find_machine(self, judged: ToolExecution, *, by_server: bool) -> ClientId | None:
@@ -299,7 +311,7 @@ class ApprovalManager:
         for approval in await self.get_pending_approvals(grant.project_id):
             if not grant.is_for(approval.session_id, approval.agent_id):
                 continue
-            if answer.at >= approval.expires_at or approval.doubted:
+            if answer.at >= approval.expires_at or approval.is_for_once:
                 continue
             reaches_out, kind = approval.reaches_out, approval.call_class
             if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):
@@ -317,6 +329,12 @@ class ApprovalManager:
     def _release(self, call: ToolExecution, grant: Grant, at: datetime) -> Move:
         approved = call.approve(grant.id, grant.scope, at)
         return self._dispatcher.hand_out(approved, at, UseGrant(grant, call.session_id))
+
+
+def _editable(judged: ToolExecution, assessment: Assessment) -> tuple[str, ...]:
+    """What a person may change; a text that lies in a blob is too long for that."""
+    params = judged.tool_params
+    return tuple(name for name in assessment.tool.editable if as_blob(params.get(name)) is None)
 
 
 def _turn_away(

@@ -80,12 +80,16 @@ class Assessment:
 
 
 class Asked(NamedTuple):
-    """What a call says: its parameters also as they were sent, and where some came from."""
+    """What a call says: its parameters also as they were sent, and where some came from.
+
+    One that `was_changed` by a person belongs to no class, and is always put to a person.
+    """
 
     tool_name: str
     tool_params: JsonObject
     params_json: str
     origins: Mapping[str, str] | None = None
+    was_changed: bool = False
 
 
 class _Case(NamedTuple):
@@ -152,7 +156,8 @@ class Assessor:
         """
         rules = self._rulebook.rules_for(place.workspace.policy)
         key = (place.session.id, asked.tool_name, asked.params_json)
-        by_words_alone = survey is None and not asked.origins and not doubts
+        is_alone = bool(asked.origins or doubts or asked.was_changed)
+        by_words_alone = survey is None and not is_alone
         known = self._known.get(key) if by_words_alone else None
         if known is not None and known.rules is rules and known.place == place:
             return known.assessment
@@ -167,10 +172,11 @@ class Assessor:
             place.workspace.rehearses,
             place.autonomy,
             # What came out of an earlier result is part of no class.
-            is_alone=bool(asked.origins or doubts),
+            is_alone=is_alone or bool(doubts),
             findings=tuple(_judge_origins(tool, asked.origins)),
             survey=survey,
             doubts=tuple(doubts),
+            always_described=asked.was_changed,
         )
         judged = await self._judge(
             place.session.opened_by,

@@ -1,6 +1,6 @@
 """The log of calls, questions, decisions and expiries: one line for each line of the audit.
 
-The audit holds neither parameters nor results, so neither does the log. Its reasons may name a path
+The log holds neither parameters nor results. Its reasons may name a path
 or a command; they are masked once more here.
 """
 
@@ -17,6 +17,8 @@ from handrail.policy.redaction import mask_text
 
 # Of the details, those that may quote what an agent or a tool has written.
 _IN_WORDS = {"error", "reason", "reasons"}
+# What a person has changed in a call stands in the record alone.
+_NOT_LOGGED = {"changes"}
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +43,8 @@ def warn_if_denied(execution: ToolExecution) -> None:
 
 
 def _log(record: AuditRecord) -> None:
-    details = {name: value for name, value in record.details.items() if value}
+    told = record.details.items()
+    details = {name: value for name, value in told if value and name not in _NOT_LOGGED}
     for name in details.keys() & _IN_WORDS:
         details[name] = _masked(details[name])
     log.info(record.action, **(details | {"actor": record.actor, "subject": record.subject}))

@@ -86,10 +86,12 @@ class Surveyor:
         answer: Survey | Refusal,
         client: Principal,
         project_id: ProjectId,
+        epoch: int | None = None,
     ) -> ToolExecution:
         """Take what a client has seen, and put the call to a person if one is needed.
 
-        If the question is already open, it is updated with the facts, or ends.
+        If the question is already open, it is updated with the facts, or ends. `epoch` is that of
+        the request to look; older clients do not send it.
 
         Raises:
             NotFound: There is no such survey in this project.
@@ -99,10 +101,13 @@ class Surveyor:
         if pending is None or pending.project_id != project_id:
             raise NotFound(f"there is no approval {approval_id!r}")
         survey = answer if isinstance(answer, Survey) else None
-        if self._unmasker.take(approval_id, survey, client):
+        # Only the evidence of a question with facts is ever unmasked.
+        if not _waits_for_facts(pending) and self._unmasker.take(approval_id, survey, client):
             return pending
         if pending.status is not Status.PENDING and not _waits_for_facts(pending):
             raise Conflict(f"{pending.id} is {pending.status}: the survey comes too late")
+        if epoch != pending.epoch and (epoch is not None or pending.revision is not None):
+            raise Conflict(f"{pending.id} was changed since: this is not a survey of it")
         if pending.client_id != client.subject:
             raise Conflict(f"{pending.id} was not given to this client to check")
         if isinstance(answer, Refusal):
@@ -118,7 +123,7 @@ class Surveyor:
         except Conflict:
             await check_not_stopped(self._store, pending)
             # Perhaps only the grant it was to pass on is used up; then it is judged anew.
-            return await self.accept(approval_id, answer, client, project_id)
+            return await self.accept(approval_id, answer, client, project_id, epoch)
         return move.after
 
     async def accept_again(
@@ -202,7 +207,8 @@ class Surveyor:
             raise NotFound(f"there is no session {pending.session_id!r}")
         params_json = await self._store.read_raw_params(pending)
         params = msgspec.json.decode(params_json)
-        asked = Asked(pending.tool_name, params, params_json, pending.origins)
+        was_changed = pending.revision is not None
+        asked = Asked(pending.tool_name, params, params_json, pending.origins, was_changed)
         return await self._origins.assess(self._assessor, asked, place, survey)
 
     def _fail(self, pending: ToolExecution, error_type: ErrorType, error: str) -> Move:

@@ -19,6 +19,7 @@ from handrail.plane.inside import Inside
 from handrail.plane.names import NameBook
 from handrail.plane.policies import Policies
 from handrail.plane.results import Receiver
+from handrail.plane.revising import Reviser
 from handrail.plane.stopping import Stopper
 from handrail.plane.survey import Surveyor
 from handrail.plane.sweeper import Sweeper
@@ -49,6 +50,7 @@ class Services:
     policies: Policies
     surveyor: Surveyor
     unmasker: Unmasker
+    reviser: Reviser
     stopper: Stopper
     undoer: Undoer
     drafts: DraftList

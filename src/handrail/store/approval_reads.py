@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from sqlalchemy.sql.elements import ClauseElement
+
 from handrail.core.approval import Approval, ApprovalStatus
 from handrail.core.errors import NotFound
 from handrail.core.execution import ToolExecution
@@ -28,7 +30,13 @@ class ApprovalReads(Reading):
         return [read_execution(row) for row in found]
 
     async def read_raw_params(self, execution: ToolExecution) -> str:
-        found = await self._fetch(statements.READ_RAW_PARAMS, execution_id=execution.id)
+        return await self._read_params(statements.READ_RAW_PARAMS, execution)
+
+    async def read_asked_params(self, execution: ToolExecution) -> str:
+        return await self._read_params(statements.READ_ASKED_PARAMS, execution)
+
+    async def _read_params(self, statement: ClauseElement, execution: ToolExecution) -> str:
+        found = await self._fetch(statement, execution_id=execution.id)
         if not found:
             raise NotFound(f"there is no execution {execution.id}")
         return found[0][0]

@@ -10,7 +10,15 @@ from handrail.core.audit import canonical
 from handrail.core.grant import CallClass, Grant, PastCalls, Scope
 from handrail.core.risk import RiskLevel
 from handrail.store.approval_statements import SHOWN
-from handrail.store.rows import Row, from_micros, micros_or_none, moment_or_none, to_micros
+from handrail.store.rows import (
+    Row,
+    from_micros,
+    micros_or_none,
+    moment_or_none,
+    read_revision,
+    revision_json,
+    to_micros,
+)
 from handrail.store.schema import grants, tool_approvals
 
 _decode = msgspec.json.Decoder().decode
@@ -57,24 +65,21 @@ def shown_row(approval: Approval) -> dict[str, Any]:
 
 def _metadata(approval: Approval) -> str | None:
     """The fields without a column of their own."""
-    said: dict[str, Any] = {}
-    if approval.reaches_out:
-        said["reaches_out"] = True
-    if approval.doubted:
-        said["doubted"] = True
-    if approval.by_server:
-        said["by_server"] = True
-    if approval.hosts:
-        said["hosts"] = list(approval.hosts)
-    if approval.client_id is not None:
-        said["client"] = approval.client_id
-    if approval.looking:
-        said["looking"] = approval.looking
-    if approval.cannot_undo:
-        said["cannot_undo"] = True
-    if approval.origins:
-        said["origins"] = list(approval.origins)
-    return canonical(said) if said else None
+    revision = approval.revision
+    said = {
+        "reaches_out": approval.reaches_out,
+        "doubted": approval.doubted,
+        "by_server": approval.by_server,
+        "hosts": approval.hosts,
+        "client": approval.client_id,
+        "looking": approval.looking,
+        "cannot_undo": approval.cannot_undo,
+        "editable": approval.editable,
+        "revision": None if revision is None else revision_json(revision),
+        "origins": approval.origins,
+    }
+    kept = {name: value for name, value in said.items() if value}
+    return canonical(kept) if kept else None
 
 
 def answer_row(approval: Approval) -> dict[str, Any]:
@@ -137,6 +142,8 @@ def read_approval(row: Row) -> Approval:
         client_id=said.get("client"),
         looking=said.get("looking", ""),
         cannot_undo=said.get("cannot_undo", False),
+        editable=tuple(said.get("editable", ())),
+        revision=read_revision(said.get("revision")),
     )
 
 

@@ -1,6 +1,20 @@
 """The statements about questions, answers and grants."""
 
-from sqlalchemy import and_, bindparam, case, exists, func, insert, or_, select, update
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from handrail.core.execution import Status
 from handrail.core.tool import Site
@@ -39,9 +53,9 @@ RESOLVE_APPROVAL = (
     .values({name: bindparam(name) for name in _ANSWER})
 )
 SHOWN = (
-    "description", "risk_level", "reasons", "digest", "surveyed", "evidence", "class_key",
-    "class_words", "timeout_seconds", "expires_at", "metadata", "estimated_duration_ms",
-    "past_calls", "past_refused",
+    "tool_input", "description", "risk_level", "reasons", "digest", "surveyed", "evidence",
+    "class_key", "class_words", "timeout_seconds", "expires_at", "metadata",
+    "estimated_duration_ms", "past_calls", "past_refused",
 )  # fmt: skip
 RESHOW_APPROVAL = (
     update(tool_approvals)
@@ -103,14 +117,21 @@ LIST_UNSURVEYED = (
     .where(PENDING, tool_executions.c.created_at <= bindparam("asked_before"))
     .order_by(tool_executions.c.created_at)
 )
-# Without a row of its own, nothing was masked and the record is raw.
-READ_RAW_PARAMS = (
-    select(func.coalesce(raw_params.c.params, tool_executions.c.tool_params))
-    .select_from(
-        tool_executions.outerjoin(raw_params, raw_params.c.execution_id == tool_executions.c.id)
+
+
+def _select_params(*columns: ColumnElement[str]) -> Select[Any]:
+    """The first of them that is there. Without any, nothing was masked and the record is raw."""
+    return (
+        select(func.coalesce(*columns, tool_executions.c.tool_params))
+        .select_from(
+            tool_executions.outerjoin(raw_params, raw_params.c.execution_id == tool_executions.c.id)
+        )
+        .where(tool_executions.c.id == bindparam("execution_id"))
     )
-    .where(tool_executions.c.id == bindparam("execution_id"))
-)
+
+
+READ_RAW_PARAMS = _select_params(raw_params.c.params)
+READ_ASKED_PARAMS = _select_params(raw_params.c.asked, raw_params.c.params)
 
 FIND_APPROVAL = select(tool_approvals).where(
     tool_approvals.c.request_id == bindparam("approval_id")

@@ -61,7 +61,7 @@ LEFT_OUT = {raw_params, events, hourly_counts, told_values}
 _UNTOLD = {"secret_hash", "digest_salt", "claim_key", "embedding", "embedded_by"}
 _JSON = {
     "tool_params", "tool_input", "reasons", "result", "late_result", "origins", "suspicion",
-    "metadata", "parts", "usage", "details",
+    "revision", "metadata", "parts", "usage", "details",
 }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from handrail.core.few import Few
 from handrail.core.ids import ClientId, ExecutionId, ProjectId, SessionId
 from handrail.core.ports import StreamItem
 from handrail.core.project import Place, Project, Session
+from handrail.core.revision_steps import Revise
 from handrail.core.undo_record import AskUndo, KeepUndone
 
 _MOST_CALLS = 1_000
@@ -113,7 +114,10 @@ class Recent:
                     self._keep(after)
                 if after.status.is_final:
                     self._raw_params.pop(after.id, None)
-            case KeepLate(execution) | AskUndo(execution) | KeepUndone(execution):
+            case (
+                KeepLate(execution) | AskUndo(execution) | KeepUndone(execution)
+                | Revise(_, execution)
+            ):  # fmt: skip
                 # Seldom read again, and perhaps large.
                 self._calls.pop(execution.id, None)
             case ForgetTalk(session):
@@ -173,7 +177,8 @@ class Recent:
 
 def _is_light(execution: ToolExecution) -> bool:
     """Whether a thousand like it may stay in memory: short texts, numbers, and nothing nested."""
-    chars = len(execution.error or "") + len(execution.reasoning or "")
+    diff = "" if execution.revision is None else execution.revision.diff
+    chars = len(execution.error or "") + len(execution.reasoning or "") + len(diff)
     for values in (execution.tool_params, execution.result):
         for name, value in (values or {}).items():
             chars += len(name)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from handrail.core.access import Role, Token
-from handrail.core.audit import AuditEntry
+from handrail.core.audit import AuditEntry, canonical
 from handrail.core.blob import BlobHold
 from handrail.core.box import Wall
 from handrail.core.errors import ErrorType
@@ -27,6 +27,7 @@ from handrail.core.project import (
     Workspace,
     circle_of,
 )
+from handrail.core.revision import Revision
 from handrail.core.risk import RiskLevel
 from handrail.core.tool import Effect, JsonObject, Site
 from handrail.store.result_rows import with_repetition, without_repetition
@@ -69,6 +70,7 @@ def execution_row(execution: ToolExecution, params_json: str) -> dict[str, Any]:
     row["origins"] = _json_or_none(execution.origins)
     row["result_removed_at"] = micros_or_none(execution.result_removed_at)
     row["undone_at"] = micros_or_none(execution.undone_at)
+    row["revision"] = _revision_or_none(execution.revision)
     return row
 
 
@@ -107,6 +109,25 @@ def judged_row(execution: ToolExecution) -> dict[str, Any]:
         "surveyed": execution.surveyed,
         "class_key": execution.class_key,
     }
+
+
+def revised_row(execution: ToolExecution) -> dict[str, Any]:
+    """The columns that change when a person changes a waiting call."""
+    return {
+        "tool_params": canonical(execution.tool_params),
+        "origins": _json_or_none(execution.origins),
+        "revision": _revision_or_none(execution.revision),
+    }
+
+
+def revision_json(revision: Revision) -> dict[str, Any]:
+    return {"by": revision.by, "at": to_micros(revision.at), "diff": revision.diff}
+
+
+def read_revision(value: dict[str, Any] | None) -> Revision | None:
+    if value is None:
+        return None
+    return Revision(value["by"], from_micros(value["at"]), value["diff"])
 
 
 def late_row(execution: ToolExecution) -> dict[str, Any]:
@@ -198,8 +219,9 @@ def read_execution(row: Row) -> ToolExecution:
     if values["scope"] is not None:
         values["scope"] = Scope(values["scope"])
     values["created_at"] = from_micros(values["created_at"])
-    for name in ("result", "late_result", "origins", "suspicion"):
+    for name in ("result", "late_result", "origins", "suspicion", "revision"):
         values[name] = None if values[name] is None else _decode(values[name])
+    values["revision"] = read_revision(values["revision"])
     values["result"] = with_repetition(values["result"], output_field)
     if values["error_type"] is not None:
         values["error_type"] = ErrorType(values["error_type"])
@@ -237,6 +259,10 @@ def _named(kind: type[Any], row: Row) -> dict[str, Any]:
         name: from_micros(value) if name.endswith("_at") and value is not None else value
         for name, value in values.items()
     }
+
+
+def _revision_or_none(revision: Revision | None) -> str | None:
+    return None if revision is None else _in_json(revision_json(revision))
 
 
 def _json_or_none(value: JsonObject | None) -> str | None:

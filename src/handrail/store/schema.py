@@ -154,6 +154,7 @@ tool_executions = Table(
     Column("can_undo", Boolean),
     moment("undone_at", nullable=True),
     words("undone_by", nullable=True),
+    words("revision", nullable=True),
     UniqueConstraint("project_id", "session_id", "call_id"),
     # Holds all that calls are looked through by, so that the rows themselves are left alone.
     Index(
@@ -216,6 +217,7 @@ raw_params = Table(
     metadata,
     Column("execution_id", Text, primary_key=True),
     words("params"),
+    words("asked", nullable=True),
 )
 
 # The blobs themselves lie beside the database; one that nobody holds is removed.

@@ -73,7 +73,17 @@ SET_AUTONOMY = (
 ADD_CLIENT = insert(clients).values(everything(clients))
 ADD_TOKEN = insert(tokens).values(everything(tokens))
 ADD_AUDIT = insert(audit).values(everything(audit))
-ADD_RAW_PARAMS = insert(raw_params).values(everything(raw_params))
+ADD_RAW_PARAMS = insert(raw_params).values(
+    execution_id=bindparam("execution_id"), params=bindparam("params")
+)
+SET_RAW_PARAMS = (
+    upsert(raw_params)
+    .values(everything(raw_params))
+    .on_conflict_do_update(
+        index_elements=[raw_params.c.execution_id],
+        set_={"params": bindparam("params"), "asked": bindparam("asked")},
+    )
+)
 
 # A call enters only through a session that is known and has not been stopped, and under an id
 # that no removed call has had.
@@ -132,6 +142,9 @@ REJUDGE_WAITING = (
     update(tool_executions)
     .where(_AS_SEEN, _GOES_ON)
     .values({name: bindparam(name) for name in ("client_id", "epoch", *_JUDGED)})
+)
+REVISE_WAITING = REJUDGE_WAITING.values(
+    {name: bindparam(name) for name in ("tool_params", "origins", "revision")}
 )
 REOFFER_EXECUTION = (
     update(tool_executions)

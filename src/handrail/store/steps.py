@@ -51,6 +51,7 @@ from handrail.core.grant import Grant
 from handrail.core.grant_steps import RevokeGrant, UseGrant
 from handrail.core.ids import OWN_AGENT
 from handrail.core.project import Client, Project, User, Workspace
+from handrail.core.revision_steps import Revise
 from handrail.core.undo_record import AskUndo, KeepUndone
 from handrail.store import (
     approval_statements,
@@ -72,6 +73,7 @@ from handrail.store.rows import (
     late_row,
     moving_row,
     plain_row,
+    revised_row,
     to_micros,
     told_row,
 )
@@ -84,8 +86,8 @@ def writes_for(change: Change) -> Iterator[Write]:
             case OpenCall() | Advance():  # Most steps are one of these.
                 yield from _writes_for_step(step)
             case (
-                Reask() | Resolve() | UseGrant() | RevokeGrant() | StopSession() | TaintSession()
-                | ClearTaint() | RevokeToken() | StopAgent()
+                Reask() | Revise() | Resolve() | UseGrant() | RevokeGrant() | StopSession()
+                | TaintSession() | ClearTaint() | RevokeToken() | StopAgent()
             ):  # fmt: skip
                 yield from _writes_about_people(step, to_micros(change.at))
             case KeepBlob() | UseBlob() | LetBlobGo():
@@ -123,10 +125,13 @@ def _write_alone(step: SetPolicy | SetAutonomy | AskUndo | KeepUndone, now: int)
 def _writes_about_people(step: AboutPeople | AboutTokens, now: int) -> Iterator[Write]:
     match step:
         case Reask(before, after, approval):
-            judged = judged_row(after) | {"client_id": after.client_id, "epoch": after.epoch}
-            yield Write(statements.REJUDGE_WAITING, judged | _as_seen(before))
-            question = {"expected_id": approval.id, **shown_row(approval)}
-            yield Write(approval_statements.RESHOW_APPROVAL, question)
+            yield Write(statements.REJUDGE_WAITING, _asked_anew(before, after))
+            yield _reshow(approval)
+        case Revise(before, after, approval, raw_params, asked_params):
+            yield Write(statements.REVISE_WAITING, _asked_anew(before, after) | revised_row(after))
+            yield _reshow(approval)
+            raw = {"execution_id": after.id, "params": raw_params, "asked": asked_params}
+            yield Write(statements.SET_RAW_PARAMS, raw)
         case Resolve(approval):
             values = {"expected_id": approval.id, **answer_row(approval)}
             yield Write(approval_statements.RESOLVE_APPROVAL, values)
@@ -244,6 +249,16 @@ def _erasure(after: ToolExecution) -> Iterator[Write]:
     if after.status.is_final:
         ended = {"execution_id_ended": after.id}
         yield Write(statements.ERASE_RAW_PARAMS, ended, may_miss=True)
+
+
+def _asked_anew(before: ToolExecution, after: ToolExecution) -> dict[str, Any]:
+    hands = {"client_id": after.client_id, "epoch": after.epoch}
+    return judged_row(after) | hands | _as_seen(before)
+
+
+def _reshow(approval: Approval) -> Write:
+    question = {"expected_id": approval.id, **shown_row(approval)}
+    return Write(approval_statements.RESHOW_APPROVAL, question)
 
 
 def _as_seen(before: ToolExecution) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class Tool(ABC, Generic[P]):
     large: ClassVar[str | None] = None
     site: ClassVar[Site] = Site.CLIENT
     effect: ClassVar[Effect] = Effect.CHANGE
+    # Parameters, texts or lists of texts, that a person may change before approving a call.
+    editable: ClassVar[tuple[str, ...]] = ()
     # Further tools whose rows in policy files hold for this one.
     ruled_as: ClassVar[tuple[str, ...]] = ()
     # What a call changes, as the end of "changes …" on a card.

@@ -178,7 +178,8 @@ class Desk(Screen[None]):
             self._pane.show([Text(), Text(_EMPTY, "dim")], anew=True)
             return
         text = self._text(self.shown)
-        self._pane.show([*text.about(), Text(), *text.evidence()], anew=anew)
+        lines = [*text.about(), Text(), *text.evidence(), *text.changes()]
+        self._pane.show(lines, anew=anew)
 
     def _text(self, card: Card) -> CardText:
         width = self._pane.scrollable_content_region.width

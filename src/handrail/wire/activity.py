@@ -27,7 +27,7 @@ _COLUMNS = (
     "created_at", "tool_id", "session_id", "agent_id", "agent_name", "client_name", "tool_name",
     "tool_params", "risk_level", "status", "requires_approval", "approved_by", "scope",
     "approval_id", "approved_at", "started_at", "completed_at", "exit_code", "execution_time_ms",
-    "error_type", "error", "digest", "undone_at", "undone_by",
+    "error_type", "error", "digest", "undone_at", "undone_by", "revised_at", "revised_by",
 )  # fmt: skip
 
 # The moment of a call and its id, as `mark_in_words` puts them together.

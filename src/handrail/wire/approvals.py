@@ -19,7 +19,7 @@ from handrail.core.grant import Grant, Scope
 from handrail.core.names import Names
 from handrail.core.risk import Finding, RiskLevel
 from handrail.core.survey import Survey
-from handrail.wire.named import AgentName, ClientName
+from handrail.wire.named import AgentName, ClientName, RevisedAt, RevisedBy, RevisionDiff
 from handrail.wire.payloads import Body, Count, Label, Success
 
 MAX_USES = 10_000
@@ -165,6 +165,9 @@ class FactsRequest(Body):
     refused: RefusalView | None = Field(
         default=None, description="Instead of facts: this machine would not do it."
     )
+    epoch: int | None = Field(
+        default=None, ge=0, lt=2**31, description="The epoch of the request to look."
+    )
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -190,7 +193,9 @@ class FactsRequest(Body):
 class AskAgainRequest(FactsRequest):
     """A new survey of an approved call, with the epoch under which the call was offered."""
 
-    epoch: int = Field(ge=0, lt=2**31, description="The epoch of the signal.")
+    epoch: int = Field(  # pyright: ignore[reportIncompatibleVariableOverride]  frozen
+        ge=0, lt=2**31, description="The epoch of the signal."
+    )
 
 
 class OfferView(BaseModel):
@@ -227,6 +232,10 @@ class ApprovalView(BaseModel):
     agent_id: str = Field(description="Who asks.")
     agent_name: AgentName
     client_name: ClientName
+    editable: list[str] = Field(description="The parameters that a person may change.")
+    revised_by: RevisedBy
+    revised_at: RevisedAt
+    revision: RevisionDiff
     session_id: str = Field(description="In which session.")
     timeout_seconds: int = Field(description="How long there is to answer.")
     expires_at: datetime = Field(description="Until when.")

@@ -78,6 +78,9 @@ class SurveyRequest(TypedDict):
         bool, Meta(description="Whether a person waits for the evidence with nothing masked.")
     ]
     autonomy: Annotated[str, Meta(description="The freedom the agent had.")]
+    epoch: Annotated[
+        int, Meta(description="Another one once a person has changed the call; goes back with it.")
+    ]
     replayed: Replayed
     timestamp: Timestamp
 

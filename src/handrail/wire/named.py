@@ -21,5 +21,17 @@ CanUndo = Annotated[
     bool,
     Field(description="Whether a person can undo it, as far as the server knows."),
 ]
+RevisedBy = Annotated[
+    str | None,
+    Field(description="The person who changed the call before it was approved; null if none did."),
+]
+RevisedAt = Annotated[datetime | None, Field(description="When it was changed last.")]
+RevisionDiff = Annotated[
+    str | None,
+    Field(
+        description="A diff of the changed parameters, from what the agent asked, with secrets "
+        "masked."
+    ),
+]
 UndoneAt = Annotated[datetime | None, Field(description="When its changes were undone.")]
 UndoneBy = Annotated[str | None, Field(description="The person who asked for that.")]

@@ -9,10 +9,20 @@ from handrail.core.audit import AuditEntry
 from handrail.core.errors import ErrorType
 from handrail.core.execution import ToolExecution
 from handrail.core.names import Names
+from handrail.core.revision import Revision
 from handrail.core.tool import ToolDefinition
 from handrail.core.undo_record import why_not_undone
 from handrail.core.visible import visible
-from handrail.wire.named import AgentName, CanUndo, ExitCode, UndoneAt, UndoneBy
+from handrail.wire.named import (
+    AgentName,
+    CanUndo,
+    ExitCode,
+    RevisedAt,
+    RevisedBy,
+    RevisionDiff,
+    UndoneAt,
+    UndoneBy,
+)
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
@@ -180,6 +190,9 @@ class ExecutionView(BaseModel):
     )
     undone_at: UndoneAt
     undone_by: UndoneBy
+    revised_by: RevisedBy
+    revised_at: RevisedAt
+    revision: RevisionDiff
 
     @classmethod
     def of(cls, execution: ToolExecution, names: Names) -> Self:
@@ -211,7 +224,7 @@ def execution_view(execution: ToolExecution, names: Names) -> dict[str, Any]:
         "tool_id": execution.id,
         "tool_name": execution.tool_name,
         "status": execution.status,
-        "result": execution.result,
+        "result": execution.told_result,
         "error": execution.error,
         "error_type": execution.error_type,
         "approval_id": execution.approval_id,
@@ -240,6 +253,17 @@ def execution_view(execution: ToolExecution, names: Names) -> dict[str, Any]:
         "why_not_undo": why_not_undone(execution),
         "undone_at": execution.undone_at,
         "undone_by": execution.undone_by if execution.undone_at else None,
+        **revision_view(execution.revision),
+    }
+
+
+def revision_view(revision: Revision | None) -> dict[str, Any]:
+    if revision is None:
+        return {"revised_by": None, "revised_at": None, "revision": None}
+    return {
+        "revised_by": revision.by,
+        "revised_at": revision.at,
+        "revision": revision.diff,
     }
 
 

@@ -179,6 +179,7 @@ def _survey_request(event: Event, execution: ToolExecution, params: str | None) 
         # A question without facts is still being checked; what it shows is stored, so masked.
         "unmasked": event.status is Status.AWAITING_APPROVAL and execution.surveyed,
         "autonomy": execution.autonomy,
+        "epoch": event.epoch,
         "replayed": params is None,
         "timestamp": _timestamp(event),
     }

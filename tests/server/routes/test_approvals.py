@@ -96,6 +96,10 @@ async def test_a_question_shows_all_that_a_person_needs(
         "agent_id": household.agent.subject,
         "agent_name": "test",
         "client_name": "here",
+        "editable": ["content"],
+        "revised_by": None,
+        "revised_at": None,
+        "revision": None,
         "session_id": "session-1",
         "timeout_seconds": 300,
         "expires_at": "2026-01-01T00:05:00Z",
@@ -674,6 +678,7 @@ async def test_the_machine_is_looked_at_before_a_person_is_asked(
         "tool_params": {"path": "notes.md", "content": "api_key = open-sesame\n"},
         "unmasked": False,
         "autonomy": "supervised",
+        "epoch": 0,
         "replayed": False,
         "timestamp": "2026-01-01T00:00:00Z",
     }

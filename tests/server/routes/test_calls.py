@@ -75,6 +75,9 @@ async def test_a_call_is_answered_at_once_with_its_state(
         "why_not_undo": "it has not ended yet",
         "undone_at": None,
         "undone_by": None,
+        "revised_by": None,
+        "revised_at": None,
+        "revision": None,
     }
 
 

@@ -74,6 +74,14 @@ export interface ApprovalRequest {
   agent_name: string | null;
   /** The name of the machine, as on the Machines page; null if there is none. */
   client_name: string | null;
+  /** The parameters that a person may change. */
+  editable: string[];
+  /** The person who changed the call before it was approved; null if none did. */
+  revised_by: string | null;
+  /** When it was changed last. */
+  revised_at: string | null;
+  /** A diff of the changed parameters, from what the agent asked, with secrets masked. */
+  revision: string | null;
   /** In which session. */
   session_id: string;
   /** How long there is to answer. */
@@ -160,6 +168,14 @@ export interface ApprovalView {
   agent_name: string | null;
   /** The name of the machine, as on the Machines page; null if there is none. */
   client_name: string | null;
+  /** The parameters that a person may change. */
+  editable: string[];
+  /** The person who changed the call before it was approved; null if none did. */
+  revised_by: string | null;
+  /** When it was changed last. */
+  revised_at: string | null;
+  /** A diff of the changed parameters, from what the agent asked, with secrets masked. */
+  revision: string | null;
   /** In which session. */
   session_id: string;
   /** How long there is to answer. */
@@ -678,6 +694,17 @@ export interface DraftsResponse {
   now: string;
 }
 
+export interface EditableResponse {
+  /** What goes wrong is told as a problem instead. */
+  success: boolean;
+  /** The question. */
+  approval_id: string;
+  /** The parameters that a person may change, with nothing masked. */
+  tool_params: Record<string, unknown>;
+  /** What to send back with the changes. */
+  digest: string;
+}
+
 /** What holds in one workspace when all layers are taken together. */
 export interface EffectiveView {
   /** The folder. */
@@ -834,6 +861,12 @@ export interface ExecutionView {
   undone_at: string | null;
   /** The person who asked for that. */
   undone_by: string | null;
+  /** The person who changed the call before it was approved; null if none did. */
+  revised_by: string | null;
+  /** When it was changed last. */
+  revised_at: string | null;
+  /** A diff of the changed parameters, from what the agent asked, with secrets masked. */
+  revision: string | null;
 }
 
 export interface ExecutionsResponse {
@@ -930,6 +963,8 @@ export interface FactsRequest {
   rehearsed?: boolean;
   /** Instead of facts: this machine would not do it. */
   refused?: RefusalView | null;
+  /** The epoch of the request to look. */
+  epoch?: number | null;
 }
 
 export interface FindingView {
@@ -1417,6 +1452,12 @@ export interface RecordView {
   undone_at: string | null;
   /** The person who asked for that. */
   undone_by: string | null;
+  /** The person who changed the call before it was approved; null if none did. */
+  revised_by: string | null;
+  /** When it was changed last. */
+  revised_at: string | null;
+  /** A diff of the changed parameters, from what the agent asked, with secrets masked. */
+  revision: string | null;
   /** What was judged, and what a yes was bound to: words, plan and facts. */
   digest: string;
   /** Whether the digest covers what the machine was seen to hold. */
@@ -1496,6 +1537,16 @@ export interface ResultsRequest {
 export interface ResultsResponse {
   /** One answer for each result, in the same order. */
   results: ResultResponse[];
+}
+
+/** Other parameters in the place of those that the agent asked for. */
+export interface ReviseRequest {
+  /** The changed parameters; the others stay as they are. */
+  tool_params: Record<string, unknown>;
+  /** The digest of `/editable` or of the card; with another one by now, nothing is changed. */
+  digest: string;
+  /** From which screen. */
+  channel?: string;
 }
 
 export interface RuleTextView {
@@ -1715,6 +1766,8 @@ export interface SurveyRequest {
   approval_id: string;
   /** The freedom the agent had. */
   autonomy: string;
+  /** Another one once a person has changed the call; goes back with it. */
+  epoch: number;
   /** It was told before, or is no longer what counts: do nothing. */
   replayed: boolean;
   /** The session. */

@@ -15,7 +15,7 @@ from handrail.plane.decider import Decider
 from handrail.plane.survey import Refusal
 from handrail.server.auth import Gate
 from handrail.server.direct import CHANGE_PROBLEMS, DirectRoute, json_response, open_to
-from handrail.server.routes.calls import BASE, DECIDERS, MACHINES
+from handrail.server.routes.calls import BASE, DECIDERS, MACHINES, PEOPLE
 from handrail.server.services import Services
 from handrail.wire.approvals import (
     ApprovalsResponse,
@@ -27,9 +27,12 @@ from handrail.wire.approvals import (
     RejectRequest,
 )
 from handrail.wire.payloads import ResultResponse
+from handrail.wire.revisions import EditableResponse, ReviseRequest
 
 _MAX_ANSWER_BYTES = 20_000
 _MAX_FACTS_BYTES = 2_000_000
+# A character takes up to six bytes in JSON.
+_MAX_REVISION_BYTES = 8_000_000
 
 
 def approvals_router(services: Services, gate: Gate) -> APIRouter:
@@ -76,6 +79,20 @@ def approvals_router(services: Services, gate: Gate) -> APIRouter:
         )
         return ApprovalView.of(found, await _names_in(services, [found]))
 
+    @router.get(
+        "/approvals/{approval_id}/editable",
+        openapi_extra=open_to(PEOPLE),
+        responses={409: {}},
+    )
+    async def editable(project_id: str, approval_id: str, request: Request) -> EditableResponse:
+        """What a person may change in a call before approving it, with nothing masked."""
+        entry = await gate.admit(request, *PEOPLE)
+        decider = Decider(entry.principal, entry.project.id, "api")
+        found = await services.reviser.read(ApprovalId(approval_id), decider)
+        return EditableResponse(
+            approval_id=approval_id, tool_params=dict(found.params), digest=found.digest
+        )
+
     return router
 
 
@@ -111,6 +128,16 @@ class AnswerRoutes:
                 "Refuse this call; the agent reads the reason",
                 DecisionResponse,
                 RejectRequest,
+                CHANGE_PROBLEMS,
+            ),
+            DirectRoute(
+                "POST",
+                f"{BASE}/approvals/{{approval_id}}/revise",
+                self.revise,
+                PEOPLE,
+                "Change what this call does; it is checked again and goes on waiting",
+                ApprovalView,
+                ReviseRequest,
                 CHANGE_PROBLEMS,
             ),
             DirectRoute(
@@ -173,6 +200,17 @@ class AnswerRoutes:
         )
         return _receipt(decided)
 
+    async def revise(self, request: PlainRequest) -> Response:
+        entry, body = await self._gate.hear(request, ReviseRequest, _MAX_REVISION_BYTES, *PEOPLE)
+        revised = await self._services.reviser.revise(
+            _question(request),
+            Decider(entry.principal, entry.project.id, body.channel),
+            body.tool_params,
+            body.digest,
+        )
+        view = ApprovalView.of(revised, await _names_in(self._services, [revised]))
+        return json_response(view.model_dump(mode="json"))
+
     async def facts(self, request: PlainRequest) -> Response:
         entry, body = await self._gate.hear(request, FactsRequest, _MAX_FACTS_BYTES, *MACHINES)
         seen = body.survey
@@ -180,7 +218,7 @@ class AnswerRoutes:
             seen = Refusal(body.refused.error, body.refused.error_type)
         question = _question(request)
         execution = await self._services.surveyor.accept(
-            question, seen, entry.principal, entry.project.id
+            question, seen, entry.principal, entry.project.id, body.epoch
         )
         receipt = DecisionResponse(approval_id=question, status=execution.status)
         return json_response(receipt.model_dump())

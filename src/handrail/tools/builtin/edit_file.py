@@ -86,6 +86,7 @@ class EditFile(Tool[EditFileParams]):
     )
     params = EditFileParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
+    editable: ClassVar[tuple[str, ...]] = ("new",)
     ruled_as: ClassVar[tuple[str, ...]] = ("write_file",)
     changes: ClassVar[str] = "a file in the workspace"
 

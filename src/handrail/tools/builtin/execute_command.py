@@ -29,6 +29,7 @@ class ExecuteCommand(ProgramTool[ExecuteCommandParams]):
         "something. At most 1 MB of each stream is kept."
     )
     params = ExecuteCommandParams
+    editable: ClassVar[tuple[str, ...]] = ("command", "args")
 
     def words(self, params: ExecuteCommandParams) -> tuple[str, list[str]]:
         return params.command, params.args

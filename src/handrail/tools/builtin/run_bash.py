@@ -38,6 +38,7 @@ class RunBash(CommandTool[RunBashParams]):
         "first where it can change nothing; a person is asked only if it would change something."
     )
     params = RunBashParams
+    editable: ClassVar[tuple[str, ...]] = ("command",)
 
     def title(self, params: RunBashParams) -> str:
         del params

@@ -78,6 +78,7 @@ class WriteFile(Tool[WriteFileParams]):
     params = WriteFileParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
     large: ClassVar[str | None] = "content"
+    editable: ClassVar[tuple[str, ...]] = ("content",)
     changes: ClassVar[str] = "a file in the workspace"
 
     def pre_validate(self, params: WriteFileParams, scene: Scene) -> list[Finding]:
