@@ -150,6 +150,50 @@ def test_what_is_risky_is_shown_and_approved_only_when_it_is_said_twice(office: 
     assert office.become_of("deploy.sh")["status"] == "completed"
 
 
+def test_a_call_is_changed_from_a_file_and_the_new_card_is_shown(office: Office) -> None:
+    call = office.ask_for("src/e_1.py")
+    (office.workspace / "new.txt").write_text("print(4)\n")
+    last = call["approval_id"][-8:]
+
+    shown = ended_well(office.run("approvals", "edit", last, "--content", "new.txt"))
+    decided = ended_well(office.run("approvals", "approve", last))
+
+    assert "+print(4)" in shown
+    assert "-pass" in shown
+    assert f"approvals approve {last}" in shown
+    assert decided.startswith(f"{call['approval_id']} is approved: ")
+    ended = office.become_of("src/e_1.py")
+    assert ended["result"]["output"].startswith("A person changed this call before approving it:")
+    assert (office.workspace / "src/e_1.py").read_text() == "print(4)\n"
+
+
+def test_a_call_is_changed_in_the_editor_of_the_person(office: Office) -> None:
+    call = office.ask_for("src/e_2.py")
+    editor = "sed -i s/pass/print(5)/"
+
+    edited = office.run("approvals", "edit", call["approval_id"], "--json", EDITOR=editor)
+    again = office.run("approvals", "edit", call["approval_id"], EDITOR="true")
+    helpless = office.run("approvals", "edit", call["approval_id"], EDITOR="", VISUAL="")
+    ended_well(office.run("approvals", "reject", call["approval_id"]))
+
+    assert json.loads(ended_well(edited))["tool_params"]["content"] == "print(5)\n"
+    assert "nothing was changed" in refused(again)
+    assert "set $EDITOR" in refused(helpless)
+
+
+def test_what_cannot_be_changed_like_this_is_told(office: Office) -> None:
+    call = office.ask_for("src/e_3.py")
+
+    wrong = office.run("approvals", "edit", call["approval_id"], "--command", "ls")
+    missing = office.run("approvals", "edit", call["approval_id"], "--content", "none.txt")
+    ended_well(office.run("approvals", "reject", call["approval_id"]))
+    late = office.run("approvals", "edit", call["approval_id"], "--content", "new.txt")
+
+    assert "command cannot be changed, only content" in refused(wrong)
+    assert "none.txt cannot be read" in refused(missing)
+    assert "answered first" in refused(late)
+
+
 def test_calls_and_the_record_are_told_in_short(office: Office) -> None:
     office.become_of("../outside.py")
 

@@ -1,4 +1,4 @@
-"""handrail approvals: list, watch, approve, reject."""
+"""handrail approvals: list, watch, approve, edit, reject."""
 
 from asyncio import CancelledError
 from contextlib import suppress
@@ -13,21 +13,25 @@ from handrail.app.logs import configure_logs
 from handrail.app.settings import load_settings
 from handrail.app.terminal import can_draw, find_terminal, print_card
 from handrail.cli import options, screen
+from handrail.cli.approvals_edit import edit
 from handrail.cli.ask import ask
 from handrail.cli.groups import add_group
-from handrail.cli.ids import find_by_end, short
+from handrail.cli.ids import short
 from handrail.cli.output import in_words, print_json, program, say, status, visible
+from handrail.cli.questions import (
+    CHANNEL,
+    MOST,
+    Id,
+    find_question,
+    in_full,
+    in_full_if_possible,
+)
 from handrail.cli.tables import Rows
-from handrail.client.api import ApiError, HandrailApi
+from handrail.client.api import HandrailApi
 from handrail.client.watching import Watcher
 from handrail.core.approval import ApprovalStatus
 from handrail.core.errors import BadInput, SetupError
 from handrail.core.grant import Scope
-
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the question, or the end of it.")]
-_CHANNEL = "command-line"
-# The most that the server lists at once.
-_MOST = 1000
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +39,7 @@ def register(app: typer.Typer) -> None:
         app,
         "approvals",
         approvals,
-        {"watch": watch, "show": show, "approve": approve, "reject": reject},
+        {"watch": watch, "show": show, "approve": approve, "edit": edit, "reject": reject},
     )
 
 
@@ -56,7 +60,7 @@ def approvals(
     """
     if context.invoked_subcommand is not None:
         return
-    query = {"status": wanted.value, "limit": _MOST}
+    query = {"status": wanted.value, "limit": MOST}
     answer = ask(workspace, home, lambda api: api.get("/approvals", **query))
     found = answer["approvals"]
     if wanted is ApprovalStatus.PENDING:
@@ -72,7 +76,7 @@ def approvals(
     _list(shown, wanted)
     if len(found) > len(shown):
         say(f"\n[yellow]{len(shown):,} of {len(found):,} shown;[/] --all lists all of them.")
-    elif len(found) == _MOST:
+    elif len(found) == MOST:
         say(f"\n[yellow]{len(found):,} shown; there may be more.[/]")
     if wanted is ApprovalStatus.PENDING:
         say(f"\nDecide with [bold]{program()} approvals watch[/], or approve and reject by id.")
@@ -142,7 +146,11 @@ def show(
 
     For example: `handrail approvals show 3f9c21ab`
     """
-    found = ask(workspace, home, lambda api: _find_in_full(api, approval))
+
+    async def find(api: HandrailApi) -> dict[str, Any]:
+        return await in_full_if_possible(api, await find_question(api, approval))
+
+    found = ask(workspace, home, find)
     if json:
         print_json(found)
     else:
@@ -187,11 +195,11 @@ def approve(
     seconds = _seconds(minutes, days)
 
     async def decide(api: HandrailApi) -> tuple[str, Any]:
-        found = await _find(api, approval)
+        found = await find_question(api, approval)
         is_lasting = scope is Scope.PROJECT
         must_be_read = found["needs_second_step"] or found["masked"] or is_lasting
         if found["status"] == "pending" and must_be_read:
-            found = await _in_full(api, found)
+            found = await in_full(api, found)
             if not yes:
                 print_card(found)
                 raise BadInput(
@@ -203,7 +211,7 @@ def approve(
             uses=uses,
             expires_in_seconds=seconds,
             digest=found["digest"],
-            channel=_CHANNEL,
+            channel=CHANNEL,
         )
         return found["description"], answer
 
@@ -223,8 +231,8 @@ def reject(
     """
 
     async def decide(api: HandrailApi) -> tuple[str, Any]:
-        found = await _find(api, approval)
-        answer = await api.reject(found["approval_id"], reason=reason, channel=_CHANNEL)
+        found = await find_question(api, approval)
+        answer = await api.reject(found["approval_id"], reason=reason, channel=CHANNEL)
         return found["description"], answer
 
     _tell(*ask(workspace, home, decide), json=json)
@@ -234,28 +242,6 @@ def _seconds(minutes: int | None, days: int | None) -> int | None:
     if minutes is not None and days is not None:
         raise BadInput("give either --minutes or --days")
     return minutes * 60 if minutes is not None else days * 24 * 3600 if days is not None else None
-
-
-async def _find(api: HandrailApi, wanted: str) -> dict[str, Any]:
-    """The question with this id, or the one open question whose id ends like this."""
-    if wanted.startswith("apr_"):
-        return await api.get(f"/approvals/{wanted}")
-    answer = await api.get("/approvals", status="pending", limit=_MOST)
-    return find_by_end(answer["approvals"], "approval_id", wanted, "open question")
-
-
-async def _in_full(api: HandrailApi, found: dict[str, Any]) -> dict[str, Any]:
-    """The question with nothing masked; its digest approves it."""
-    if not found["masked"]:
-        return found
-    return await api.get(f"/approvals/{found['approval_id']}/unmasked")
-
-
-async def _find_in_full(api: HandrailApi, wanted: str) -> dict[str, Any]:
-    found = await _find(api, wanted)
-    with suppress(ApiError):
-        return await _in_full(api, found)
-    return found
 
 
 def _ending(one: dict[str, Any]) -> str:

@@ -104,6 +104,9 @@ def show(
 
 
 def _about_result(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if found.get("revised_at"):
+        when = found["revised_at"][:19].replace("T", " ")
+        yield "changed", f"by {found['revised_by']}, {when}, before it was approved"
     if found["suspicion"]:
         yield "suspicious", _suspicious(found["suspicion"])
     if found["late_result"]:
