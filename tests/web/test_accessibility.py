@@ -9,12 +9,17 @@ from playwright.async_api import Page, expect
 
 from handrail.core.card import Choice
 from handrail.core.grant import Scope
-from tests.web.conftest import PHONE, WIDE, Asking, Console, seen_for_a_moment
+from tests.web.conftest import PHONE, WIDE, Asking, Console, press_alone, seen_for_a_moment
 
 WEB = Path(__file__).parents[2] / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = re.findall(r'\{ name: "(\w+)"', (WEB / "src" / "pages.tsx").read_text())
-DIALOGS = {"r": "Refuse this call", "d": "Decide several together", "?": "Keys"}
+DIALOGS = {
+    "e": "Ctrl+Enter saves.",
+    "r": "Refuse this call",
+    "d": "Decide several together",
+    "?": "Keys",
+}
 
 
 async def violations(page: Page) -> list[str]:
@@ -62,7 +67,7 @@ async def test_axe_finds_nothing_on_any_page(
     await seen_for_a_moment(page)
     found = await violations(page)
     for key, words in DIALOGS.items():
-        await page.keyboard.press(key)
+        await press_alone(page, key)
         await expect(page.get_by_role("dialog").get_by_text(words).first).to_be_visible()
         found += await violations(page)
         await page.keyboard.press("Escape")

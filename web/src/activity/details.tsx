@@ -84,7 +84,7 @@ function Whole({ call, filters }: { call: RecordView; filters: Filters }) {
       <Part title="Parameters">
         <Parameters params={call.tool_params} />
       </Part>
-      {question?.evidence && (
+      {question && (question.evidence || question.revision) && (
         <Part title="Shown before the decision">
           <Evidence card={question} />
         </Part>

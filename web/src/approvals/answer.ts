@@ -7,7 +7,7 @@ import type { ApprovalView } from "../api/types";
 import { addDecided, type Decided } from "./decided";
 import type { Limits } from "./grant-dialogs";
 
-const CHANNEL = "console";
+export const CHANNEL = "console";
 
 export interface Answer {
   approve: (card: ApprovalView, scope?: string, limits?: Limits) => Promise<void>;

@@ -1,5 +1,5 @@
 import { Quote, TriangleAlert } from "lucide-react";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 
 import type { ApprovalView } from "../api/types";
 import { Code } from "../ui/code";
@@ -20,6 +20,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: (ap
   const evidence = useRef<HTMLDivElement>(null);
   const title = useRef<HTMLHeadingElement>(null);
   useLostFocus(title);
+  const [editSlot, setEditSlot] = useState<HTMLElement | null>(null);
   return (
     <article aria-labelledby="what" className="flex min-h-0 flex-1 flex-col short:max-md:min-h-80">
       {/* However long the header is, the evidence keeps its height and the decision its place. */}
@@ -30,6 +31,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: (ap
               <Folded text={card.description} />
             </h2>
             <Risk level={card.risk_level} />
+            <span ref={setEditSlot} className="contents" />
             {waits && (
               <span className="ml-auto inline-flex items-center gap-1.5 text-soft" title="It is refused if it is not answered in time.">
                 expires in <Countdown until={card.expires_at} total={card.timeout_seconds} />
@@ -42,7 +44,7 @@ export function Card({ card: stored, onNext }: { card: ApprovalView; onNext: (ap
           <Evidence card={card} />
         </div>
       </div>
-      <DecisionBar card={card} onNext={onNext} evidence={evidence} />
+      <DecisionBar card={card} onNext={onNext} evidence={evidence} editSlot={editSlot} />
     </article>
   );
 }

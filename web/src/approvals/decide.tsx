@@ -1,5 +1,6 @@
-import { Check, CircleStop, X } from "lucide-react";
+import { Check, CircleStop, Pencil, X } from "lucide-react";
 import { Fragment, useEffect, useMemo, useRef, useState, type RefObject } from "react";
+import { createPortal } from "react-dom";
 
 import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
@@ -11,6 +12,7 @@ import { Answered, sentence } from "./answered";
 import { useDecision } from "./decision";
 import type { StepAct } from "./draft-answers";
 import { DraftMenu } from "./draft-menu";
+import { EditDialog } from "./edit-dialog";
 import { ClassDialog, SessionDialog } from "./grant-dialogs";
 import { MoreMenu, type Wider } from "./more-menu";
 import { RejectDialog } from "./reject-dialog";
@@ -22,9 +24,10 @@ import { StopDialog } from "./stop-dialog";
 const TOO_EARLY = "Too early: the card has to be in view for a moment first. Press the key again.";
 const NO_APPROVAL = "This cannot be approved before its full text is shown.";
 const NOT_LASTING = "This cannot be approved for the whole project.";
+const NO_EDIT = "This call cannot be changed. Refuse it and say what it should do instead.";
 const NO_CLASS = "No class can be offered for this call.";
 
-type Asking = "second-step" | "reject" | "stop" | StepAct | Wider | null;
+type Asking = "second-step" | "edit" | "reject" | "stop" | StepAct | Wider | null;
 
 interface Props {
   card: ApprovalView;
@@ -38,10 +41,12 @@ interface Props {
   evidence: RefObject<HTMLElement | null>;
   /** Must have been in view; it may have scrolled away since. */
   title?: RefObject<HTMLElement | null>;
+  /** Where the button stands that changes the call; without it there is none. */
+  editSlot?: HTMLElement | null;
 }
 
 /** Always in the same place. Keys and clicks count only after the card has been in view for a moment. */
-export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence, title }: Props) {
+export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence, title, editSlot }: Props) {
   const [asking, setAsking] = useState<Asking>(null);
   const { busy, trouble, approve, reject, stop, decideSteps } = useDecision(card, onNext);
   useEffect(() => onAsking?.(asking !== null), [asking]);
@@ -69,17 +74,19 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
   const [hint, setHint] = useState("");
   const hasClass = offer("class") !== undefined;
   const mayLast = offer("project") !== undefined;
+  const mayEdit = card.editable.length > 0 && role !== "approver" && waits;
   const opening = useMemo(() => {
     if (!withKeys || !waits || busy || confirming) return {};
     const early = () => setHint(TOO_EARLY);
-    if (!awake) return { a: early, c: early, p: early, r: early };
+    if (!awake) return { a: early, c: early, p: early, e: early, r: early };
     return {
       a: mayApprove ? undefined : () => setHint(NO_APPROVAL),
       c: () => (hasClass ? setAsking("class") : setHint(NO_CLASS)),
       p: () => (mayLast ? setAsking("project") : setHint(NOT_LASTING)),
+      e: () => (mayEdit ? setAsking("edit") : setHint(NO_EDIT)),
       r: () => setAsking("reject"),
     };
-  }, [withKeys, waits, busy, awake, mayApprove, hasClass, mayLast, confirming, card.approval_id]);
+  }, [withKeys, waits, busy, awake, mayApprove, hasClass, mayLast, mayEdit, confirming, card.approval_id]);
   useEffect(() => setHint(""), [awake, asking]);
   const deciding = useMemo(
     () => (!awake || !mayApprove ? {} : confirming ? { y: () => void approve("once") } : { a: approveOnce }),
@@ -129,6 +136,15 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
           </Fragment>
         )}
       </div>
+      {mayEdit &&
+        editSlot &&
+        createPortal(
+          <Button look="quiet" hotkey={key("e")} icon={<Pencil size={15} aria-hidden />} disabled={!ready} onClick={() => setAsking("edit")}>
+            Edit…
+          </Button>,
+          editSlot,
+        )}
+      <EditDialog open={asking === "edit"} card={card} ended={ended} onClose={close} />
       <RejectDialog open={asking === "reject"} isDraft={isDraft} ended={ended} onClose={close} onReject={(reason) => void reject(reason).then(close)} />
       <StepsDialog act={asking === "apply" || asking === "discard" ? asking : null} steps={steps} ended={ended} busy={busy} onClose={close} onChoose={(act, step) => void decideSteps(act, step).then(close)} />
       <StopDialog open={asking === "stop"} session={card.session_id} onClose={close} onStop={() => void stop().then(close)} />

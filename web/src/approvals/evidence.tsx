@@ -1,9 +1,11 @@
 import { useId, useMemo } from "react";
 
+import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
 import { Parameters } from "../ui/parameters";
 import { extentOfDiff, linesOf } from "../words/diff";
 import { partsOf } from "../words/evidence";
+import { visible } from "../words/visible";
 import { Diff } from "./diff";
 import { PlanLines, type Drawn } from "./plan-lines";
 
@@ -11,8 +13,24 @@ import { PlanLines, type Drawn } from "./plan-lines";
 const MANY_LINES = 2_000;
 const FEW_OF_MANY = 40;
 
-/** What would change or run: diffs, a plan of commands, or the raw parameters. */
+/** What would change or run and, if a person has changed the call, what they changed. */
 export function Evidence({ card, whole = false }: { card: ApprovalView; whole?: boolean }) {
+  const { name } = useSession();
+  return (
+    <>
+      <Effect card={card} whole={whole} />
+      {card.revision && (
+        <section className="mt-6" aria-label="What a person changed">
+          <h3 className="mb-2 font-medium [overflow-wrap:anywhere]">{card.revised_by === name ? "You" : visible(card.revised_by ?? "")} changed what the agent asked for</h3>
+          <Diff text={card.revision} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Diffs, a plan of commands, or the raw parameters. */
+function Effect({ card, whole }: { card: ApprovalView; whole: boolean }) {
   if (card.evidence) return <EvidenceText text={card.evidence} />;
   return <Parameters params={card.tool_params} whole={whole} />;
 }

@@ -4,6 +4,7 @@ const KEYS = [
   ["a", "Approve this call once"],
   ["c", "Approve its class…"],
   ["p", "Always approve its class in this project…"],
+  ["e", "Change what this call does, then decide…"],
   ["r", "Refuse, with a reason"],
   ["y", "Confirm the second step of a risky call"],
   ["d", "Decide several together"],
