@@ -22,7 +22,7 @@ export function Evidence({ card, whole = false }: { card: ApprovalView; whole?: 
       {card.revision && (
         <section className="mt-6" aria-label="What a person changed">
           <h3 className="mb-2 font-medium [overflow-wrap:anywhere]">{card.revised_by === name ? "You" : visible(card.revised_by ?? "")} changed what the agent asked for</h3>
-          <Diff text={card.revision} />
+          <EvidenceText text={card.revision} />
         </section>
       )}
     </>
