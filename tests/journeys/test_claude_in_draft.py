@@ -35,6 +35,7 @@ def claude() -> Path:
 def up(rig: Rig, tmp_path: Path) -> Rig:
     (tmp_path / "person/.ssh").mkdir(parents=True)
     (tmp_path / "person/.ssh/id_ed25519").write_text("the secret")
+    (tmp_path / "person/.gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.com\n")
     rig.environment["HOME"] = str(tmp_path / "person")
     rig.start_server()
     rig.start_client()
@@ -62,8 +63,8 @@ async def test_claude_code_works_in_a_draft_and_is_asked_about_once(
     up: Rig, claude: Path, tmp_path: Path
 ) -> None:
     workspace, outside = up.workspace, tmp_path / "outside.txt"
-    run("git init -q -b main; git config user.name a; git config user.email b", workspace)
-    run("git commit -qm first --allow-empty", workspace)
+    run("git init -q -b main", workspace)
+    run("git -c user.name=a -c user.email=b commit -qm first --allow-empty", workspace)
     record = tmp_path / "asked.jsonl"
     with serving(Script(steps=tuple(steps(workspace, outside))), record=record) as model:
         up.environment |= {
@@ -90,6 +91,7 @@ async def test_claude_code_works_in_a_draft_and_is_asked_about_once(
     assert run("git log --format=%s; ls; git status --short", workspace) == (
         "Add the cart\nfirst\ncart.py\n"
     )
+    assert run("git log -1 --format=%an", workspace) == "Ada\n"
     told = record.read_text()
     assert "tests passed" in told
     assert "the end" in told

@@ -113,7 +113,10 @@ class _Errand:
         order = wanted.order(os.environ, terminal=self._terminal is not None)
         socket = agents_socket(self._home.journal_folder(known))
         title = visible(wanted.profile.title)
-        remark(f"[dim]{title} works in a draft of {visible(known.workspace)}.[/]")
+        remark(
+            f"[dim]{title} works in a draft of {visible(known.workspace)}: nothing it changes is "
+            "real before you approve. Leave it to see the card.[/]"
+        )
         async with AsyncExitStack() as stack:
             relay: TerminalRelay | None = None
             if self._terminal is not None:
@@ -145,16 +148,21 @@ class _Errand:
             remark(f"[yellow]{visible(note)}[/]")
         if not end.changed:
             remark("It changed nothing in the workspace.")
+        else:
+            remark("[dim]Reading what it changed …[/]")
 
     def _tell_decision(self, call: dict[str, Any]) -> None:
         if call["status"] == Status.COMPLETED:
             remark(f"[green]{visible(call['result']['output'])}[/]")
-            remark(f"[dim]`{program()} undo {short(call['tool_id'])}` takes it back.[/]")
+            undo = f"{program()} undo {short(call['tool_id'])}"
+            remark(f"[dim]To take it back, while `{program()} up` runs: {undo}[/]")
             return
         self.code = self.code or _REFUSED
         remark(f"[red]Nothing was applied:[/] {visible(str(call['error']))}")
         again = f"{program()} draft --session {self._session_id} -- {self._words[0]}"
         remark(f"The draft is kept. To go on in it: [bold]{visible(again)}[/]")
+        drop = f"{program()} drafts discard {self._session_id}"
+        remark(f"[dim]To remove it, while `{program()} up` runs: {visible(drop)}[/]")
 
 
 class _Between:

@@ -195,6 +195,7 @@ def _look(patient: Patient) -> Look | None:
 
 
 def _everything_in(path: Path) -> list[tuple[Path, os.stat_result]]:
+    """All that others could get at if the home were open; not what lies below closed folders."""
     found = [(path, path.lstat())]
     for folder, folders, files in os.walk(path):
         for name in (*folders, *files):
@@ -203,6 +204,9 @@ def _everything_in(path: Path) -> list[tuple[Path, os.stat_result]]:
                 found.append((place, place.lstat()))
             except FileNotFoundError:
                 continue  # A running server comes and goes.
+            is_folder = stat.S_ISDIR(found[-1][1].st_mode)
+            if is_folder and not _is_open(found[-1][1]) and folder != str(path):
+                folders.remove(name)
         if len(found) > _MOST_FILES:
             break
     return found

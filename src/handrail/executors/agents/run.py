@@ -22,6 +22,7 @@ from handrail.executors.agents.settings import AgentHome, SettingsChanges
 from handrail.executors.commands.context import ExecutionContext
 from handrail.executors.drafts.draft import Draft
 from handrail.executors.drafts.programs import run_program
+from handrail.executors.git.environment import git_settings
 from handrail.executors.network.proxy import Limits
 from handrail.executors.network.way_out import Further
 from handrail.executors.processes.pipes import Streams
@@ -175,6 +176,8 @@ class _Run:
         # Node.js uses the proxy only if it is told to.
         yield "NODE_USE_ENV_PROXY", "1"
         yield from ((name, "localhost,127.0.0.1,::1") for name in ("NO_PROXY", "no_proxy"))
+        parts = self._draft.parts
+        yield from git_settings(parts.box.root, parts.executor.identity)
         yield from self._command.variables.items()
 
     def _hosts(self) -> Iterator[str]:

@@ -67,7 +67,7 @@ class CommandExecutor:
         self._grace_seconds = grace_seconds
         self._max_stream_bytes = max_stream_bytes
         self._box = box
-        self._identity = identity or []
+        self.identity = identity or []
         self._networks = Networks(rules or default_rules(), self._programs)
         self._recorder = Recorder(self._look_at)
 
@@ -203,7 +203,7 @@ class CommandExecutor:
         with Output(self._max_stream_bytes) as out, Output(self._max_stream_bytes) as err:
             contexts = ContextBuilder(
                 self.root,
-                self._identity,
+                self.identity,
                 self._networks,
                 self._programs,
                 self._mirrors,

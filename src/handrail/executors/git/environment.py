@@ -42,8 +42,13 @@ _VARIABLES: Pairs = [
 def git_environment(root: str, identity: Pairs, further: Pairs) -> Pairs:
     """The variables for every program in the workspace `root`, with `further` settings."""
     ceiling = ("GIT_CEILING_DIRECTORIES", os.path.dirname(root))
+    return [*_VARIABLES, ceiling, *git_settings(root, [*identity, *further])]
+
+
+def git_settings(root: str, further: Pairs) -> Pairs:
+    """The settings for git alone, for programs that choose an editor and the like themselves."""
     hidden = ("core.excludesFile", os.path.join(root, HIDDEN_NAMES))
-    return [*_VARIABLES, ceiling, *as_variables([*_SETTINGS, hidden, *identity, *further])]
+    return as_variables([*_SETTINGS, hidden, *further])
 
 
 def own_identity() -> Pairs:
