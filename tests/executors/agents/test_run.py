@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.core.errors import CommandExecutionError
 from handrail.core.rehearsal import CallRef
 from handrail.executors.agents.hosts import AskAbout
 from handrail.executors.agents.profiles import AgentProfile, SettingsFolder
@@ -178,6 +179,33 @@ async def test_kept_settings_are_written_through_no_link(bench: Bench, home: Pat
     assert end.settings.kept == ()
 
 
+async def test_odd_folders_of_settings_stop_nothing(bench: Bench, home: Path) -> None:
+    (home / ".agent/sessions").mkdir(parents=True)
+    (home / ".agent/sessions/was-a-file").write_text("real")
+    open_before = len(os.listdir("/proc/self/fd"))
+
+    end = await bench.bash(
+        "cd ~/.agent/sessions; rm was-a-file; mkdir was-a-file; touch was-a-file/{1..300};"
+        " mkdir -m 000 closed; mkfifo fifo; echo said > log; n=$(printf %0250d);"
+        " for i in {1..30}; do mkdir $n; cd $n; done; touch f",
+        profile=AGENT,
+    )
+
+    assert end.exit_code == 0
+    assert end.settings.kept == (".agent/sessions/log",)
+    assert (home / ".agent/sessions/was-a-file").read_text() == "real"
+    assert len(os.listdir("/proc/self/fd")) < open_before + 50
+
+
+async def test_a_file_of_holes_does_not_fill_the_disk(bench: Bench, home: Path) -> None:
+    end = await bench.bash(
+        "mkdir ~/.agent/sessions; truncate -s 1G ~/.agent/sessions/log", profile=AGENT
+    )
+
+    assert end.settings.kept == ()
+    assert not (home / ".agent/sessions/log").exists()
+
+
 async def test_settings_that_the_person_has_changed_meanwhile_stay(
     bench: Bench, home: Path
 ) -> None:
@@ -242,6 +270,35 @@ async def test_a_local_port_that_the_person_allows_leads_to_this_machine(bench: 
     assert [one.host for one in end.traffic.contacted] == [f"localhost:{port}"]
 
 
+async def test_connections_to_an_allowed_port_have_a_limit_and_end_with_the_program(
+    bench: Bench,
+) -> None:
+    taken = 0
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal taken
+        taken += 1
+        await reader.read()
+        writer.close()
+        ended.set()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        script = f"""
+            import socket, time
+            held = [socket.create_connection(("127.0.0.1", {port})) for _ in range(350)]
+            time.sleep(2)
+        """
+        lines = "\n".join(line.strip() for line in script.splitlines())
+        await bench.bash(f"python3 -c '{lines}'", hosts=(f"localhost:{port}",))
+        async with asyncio.timeout(5):
+            await ended.wait()
+
+    assert 0 < taken <= 256
+
+
 async def test_no_other_local_port_can_be_reached(bench: Bench) -> None:
     server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -250,6 +307,26 @@ async def test_no_other_local_port_can_be_reached(bench: Bench) -> None:
     server.close()
 
     assert "reached" not in bench.said
+
+
+async def test_a_second_program_does_not_wait_for_the_first(bench: Bench) -> None:
+    async def ask(host: Host) -> str:
+        with pytest.raises(CommandExecutionError, match="is at work in this draft"):
+            await bench.bash("echo two > b.txt")
+        return "no"
+
+    end = await bench.bash(f"echo one > a.txt; {CONNECT}", ask=ask)
+
+    assert end.step is not None
+    assert [change.path for change in end.step.changes] == ["a.txt"]
+
+
+async def test_a_step_is_named_by_the_beginning_of_a_long_command(bench: Bench) -> None:
+    end = await bench.bash(f"echo one > a.txt; : {'long ' * 1000}")
+
+    assert end.step is not None
+    assert end.step.title.startswith("bash -c echo one > a.txt; : long")
+    assert len(end.step.title) < 600
 
 
 async def test_a_program_that_is_stopped_leaves_a_step(bench: Bench) -> None:
