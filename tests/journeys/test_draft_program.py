@@ -217,9 +217,39 @@ async def test_a_host_is_decided_about_in_the_terminal_that_the_program_has(up: 
     assert await asyncio.to_thread(sit_there) == 0
 
 
+@pytest.mark.behaviour("draft.program.host")
+async def test_two_hosts_are_asked_about_one_after_the_other(up: Rig) -> None:
+    environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}
+    connect = (
+        "(exec 3<>/dev/tcp/127.0.0.1/3128;"
+        r" printf 'CONNECT %s.invalid:443 HTTP/1.1\r\n\r\n' $1 >&3; head -1 <&3)"
+    )
+    # An unfinished title, which would swallow the card.
+    script = (
+        f"ask() {{ {connect}; }}; ask one & ask two & printf '\\033]0;title'; wait; echo gone on"
+    )
+
+    def sit_there() -> int:
+        words = ("draft", "--", "bash", "-c", script)
+        with Terminal(*words, cwd=up.workspace, env=environment) as terminal:
+            for _ in range(2):
+                terminal.expect("Let bash connect to")
+                terminal.type("a", after_seconds=2)
+            terminal.expect("could not be resolved")
+            terminal.expect("could not be resolved")
+            terminal.expect("gone on")
+            terminal.expect("It changed nothing")
+            assert b"\x18\x1b[?1049h" in terminal.raw
+            return terminal.wait()
+
+    assert await asyncio.to_thread(sit_there) == 0
+
+
 @pytest.mark.behaviour("draft.program.words")
 async def test_what_cannot_be_started_is_said_in_a_sentence(up: Rig) -> None:
     said = await finish(start(up, "--", "no-such-program"))
     assert "`no-such-program` is not a program on your PATH" in said
     said = await finish(start(up, "--allow", "example.com", "--", "bash"))
     assert "--allow: the host 'example.com' must name one host and its port" in said
+    said = await finish(start(up, "--session", "../x", "--", "touch", "a.txt"))
+    assert "--session: a name has at most 128 letters" in said

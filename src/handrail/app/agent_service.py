@@ -21,6 +21,8 @@ from handrail.executors.drafts.drafts import ClientDrafts
 from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import Host
 
+_BROKE = "something went wrong in Handrail while the program ran; the client's log has the details"
+
 log = structlog.get_logger(__name__)
 
 
@@ -78,6 +80,10 @@ async def _serve(line: socket.socket, drafts: ClientDrafts, stop: asyncio.Event)
         await talk.send(event="ended", **_told(end))
     except HandrailError as error:
         await talk.send(event="failed", error=error.message)
+    except Exception:
+        # Others of this folder go on, and so does the client.
+        log.exception("agent.broke", session=order.session_id)
+        await talk.send(event="failed", error=_BROKE)
     finally:
         talk.close()
         for fd in streams:

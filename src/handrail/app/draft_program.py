@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from handrail.executors.agents.profiles import AgentProfile, profile_for
 from handrail.executors.agents.programs import find_program
 from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import validate_host
+from handrail.wire.payloads import SESSION_NAME
 
+_MOST_TITLE_CHARS = 40
 _FROM_TERMINAL = ("TERM", "COLORTERM", "TERM_PROGRAM")
 
 
@@ -118,10 +121,23 @@ def check_hosts(hosts: Sequence[str]) -> None:
             raise BadInput(f"--allow: {findings[0].reason}")
 
 
+def check_session(session_id: str) -> None:
+    """Check a name that the person has typed, before a program runs in vain.
+
+    Raises:
+        BadInput: No session can have it.
+    """
+    if not re.fullmatch(SESSION_NAME, session_id):
+        raise BadInput(
+            "--session: a name has at most 128 letters (a to z), digits and `.`, `_`, `:`, `@`,"
+            " `-`, and does not begin with `.` or `-`"
+        )
+
+
 def session_for(words: Sequence[str]) -> str:
     """A name for a new session in which a program runs."""
-    title = "".join(letter for letter in Path(words[0]).name if letter.isalnum())
-    return f"draft-{title or 'program'}-{secrets.token_hex(4)}"
+    letters = re.findall("[A-Za-z0-9]", Path(words[0]).name)[:_MOST_TITLE_CHARS]
+    return f"draft-{''.join(letters) or 'program'}-{secrets.token_hex(4)}"
 
 
 def _read_end(told: dict[str, Any] | None) -> ProgramEnd:

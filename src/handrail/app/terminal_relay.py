@@ -23,9 +23,13 @@ from handrail.executors.processes.pipes import Streams
 _PIECE_BYTES = 1 << 16
 _SIZE_BYTES = 8
 _ALTERNATE, _MAIN, _CLEAR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[H\x1b[2J"
-# Soft reset, palette, mouse and paste modes: no program may decide how a card looks.
-_SANE = b"\x1b[!p\x1b(B\x0f\x1b]104\x07\x1b]110\x07\x1b]111\x07" + b"".join(
-    b"\x1b[?%dl" % mode for mode in (9, 1000, 1002, 1003, 1004, 1006, 2004)
+# Ends what a program has begun and not finished: a title, a sequence.
+_CANCEL = b"\x18"
+# Soft reset, palette, keyboard, reversed screen, mouse, paste and held-back output: no program may
+# decide how a card looks, or which keys are told.
+_SANE = b"\x1b[!p\x1b(B\x0f\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b[=0u\x1b[>4m\x1b[?7h" + b"".join(
+    b"\x1b[?%dl" % mode
+    for mode in (5, 9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026)
 )
 _PAUSE, _GO_ON, _END = b"p", b"g", b"e"
 
@@ -40,6 +44,7 @@ class TerminalRelay:
         self._usual = termios.tcgetattr(self._input)
         self._is_alternate = False
         self._typed = b""
+        self._turn = asyncio.Lock()
         os.set_blocking(self._ours, False)
         self._thread = Thread(target=self._relay, name="terminal", daemon=True)
 
@@ -70,13 +75,14 @@ class TerminalRelay:
 
     @asynccontextmanager
     async def paused(self) -> AsyncGenerator[None]:
-        """Have the person's terminal for a question; a program that prints meanwhile waits."""
-        await asyncio.to_thread(self._obey, _PAUSE)
-        try:
-            yield
-        finally:
-            await asyncio.to_thread(self._obey, _GO_ON)
-            self._have_redrawn()
+        """Have the person's terminal for one question; a program that prints meanwhile waits."""
+        async with self._turn:
+            try:
+                await asyncio.to_thread(self._obey, _PAUSE)
+                yield
+            finally:
+                await asyncio.to_thread(self._obey, _GO_ON)
+                self._have_redrawn()
 
     def _obey(self, order: bytes) -> None:
         self._obeyed.clear()
@@ -102,13 +108,13 @@ class TerminalRelay:
                     self._pause()
             while self._show():
                 pass
-            self._print((_MAIN if self._is_alternate else b"") + _SANE)
+            self._print(_CANCEL + (_MAIN if self._is_alternate else b"") + _SANE)
         finally:
             self._be_usual()
 
     def _pause(self) -> None:
         self._be_usual()
-        self._print(_ALTERNATE + _SANE + _CLEAR)
+        self._print(_CANCEL + _ALTERNATE + _SANE + _CLEAR)
         self._obeyed.set()
         os.read(self._orders, 1)
         self._print(_ALTERNATE if self._is_alternate else _MAIN)
@@ -132,7 +138,11 @@ class TerminalRelay:
         return bool(data)
 
     def _type(self) -> bool:
-        data = os.read(self._input, _PIECE_BYTES)
+        try:
+            data = os.read(self._input, _PIECE_BYTES)
+        except OSError:
+            # The window is gone.
+            return False
         self._typed += data
         self._pass_on()
         return bool(data)

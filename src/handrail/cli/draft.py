@@ -13,6 +13,7 @@ from handrail.app.draft_program import (
     ProgramEnd,
     ask_about_sum,
     check_hosts,
+    check_session,
     session_for,
 )
 from handrail.app.home import Credentials, Home
@@ -81,6 +82,8 @@ def draft(
     configure_logs(verbose=verbose, file=own.log, on_screen=verbose)
     hosts = tuple(allow or ())
     check_hosts(hosts)
+    if session is not None:
+        check_session(session)
     terminal = find_terminal()
     known = find_or_set_up(settings, workspace, terminal, yes=yes)
     errand = _Errand(words, session, hosts, own, terminal)

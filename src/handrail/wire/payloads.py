@@ -28,7 +28,8 @@ from handrail.wire.named import (
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
 # People type these, and addresses hold them: no word that means something else there, such as
 # `..` or an option.
-SessionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_:@][A-Za-z0-9._:@-]{0,127}$")]
+SESSION_NAME = r"^[A-Za-z0-9_:@][A-Za-z0-9._:@-]{0,127}$"
+SessionName = Annotated[str, StringConstraints(pattern=SESSION_NAME)]
 
 Success = Annotated[bool, Field(description="What goes wrong is told as a problem instead.")]
 Count = Annotated[int, Field(description="How many there are in this answer.")]

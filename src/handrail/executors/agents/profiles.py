@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 _FILE = Path(__file__).with_name("profiles.toml")
+# Of a name that stands on cards.
+_MOST_TITLE_CHARS = 100
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -60,7 +62,7 @@ def profile_for(program: str) -> AgentProfile:
     for profile in _profiles():
         if name in profile.programs:
             return profile
-    return AgentProfile(name)
+    return AgentProfile(name[:_MOST_TITLE_CHARS])
 
 
 @cache

@@ -31,7 +31,7 @@ def find_program(name: str, search_path: str, root: str) -> Program:
     """Find what a name means in the person's shell; `root` is the workspace.
 
     Raises:
-        CommandExecutionError: There is no such program.
+        CommandExecutionError: There is no such program, or it would need to see the whole home.
     """
     found = shutil.which(name, path=search_path)
     if found is None:
@@ -42,6 +42,12 @@ def find_program(name: str, search_path: str, root: str) -> Program:
     parts = [*_parts(path, search_path, root)]
     shown = dict.fromkeys(folder for part in parts for folder in part.shown)
     folders = dict.fromkeys(folder for part in parts for folder in part.folders)
+    home = Path(os.path.realpath(Path.home()))
+    if above := next((folder for folder in shown if home.is_relative_to(folder)), None):
+        raise CommandExecutionError(
+            f"{visible(path)} cannot run without {visible(above)}, which holds your whole home;"
+            " install it in a folder of its own"
+        )
     return Program(path, tuple(shown), tuple(folders))
 
 

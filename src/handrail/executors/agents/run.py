@@ -40,6 +40,7 @@ _SETSID = "/usr/bin/setsid"
 _LIMITS = Limits(idle_seconds=900.0, connections=256)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _MOST_NAMED = 20
+_MOST_TITLE_CHARS = 500
 # What the box sets for commands without a terminal.
 _NOT_FOR_AGENTS = ("CI", "NO_COLOR", "PAGER", "GIT_PAGER")
 
@@ -63,7 +64,8 @@ class AgentCommand:
 
     @property
     def title(self) -> str:
-        return " ".join(visible(word) for word in (self.profile.title, *self.arguments))
+        words = " ".join(visible(word) for word in (self.profile.title, *self.arguments))
+        return words if len(words) <= _MOST_TITLE_CHARS else f"{words[:_MOST_TITLE_CHARS]}…"
 
 
 @dataclass(frozen=True, slots=True)

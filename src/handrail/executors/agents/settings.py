@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,13 @@ from handrail.executors.rehearsal import marks
 from handrail.executors.rehearsal.effects import CLOCK_SLACK_NS
 from handrail.executors.rehearsal.nodes import READ, stat_of
 from handrail.executors.rehearsal.overlay import Layers, Maker
-from handrail.executors.rehearsal.way import FOLDER, LISTED, Way
+from handrail.executors.rehearsal.way import LISTED, Way
 from handrail.executors.sandbox.bubblewrap import Mount
 
 _MOST_FILES = 50_000
+_MOST_BYTES = 512 << 20
 _MOST_LEVELS = 40
+_MOST_PATH_CHARS = 1_000
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1 << 20
 
@@ -80,13 +82,7 @@ class AgentHome:
             changed = [*_changed_in(f"{layer}/upper")]
             runs += [f"{folder.name}/{path}" for path in changed if folder.runs_later(path)]
             wanted = [path for path in changed if folder.is_kept(path)]
-            if wanted:
-                os.makedirs(real, 0o700, exist_ok=True)
-            kept += [
-                f"{folder.name}/{path}"
-                for path in wanted
-                if _copy_back(f"{layer}/upper", real, path, began_ns)
-            ]
+            kept += [f"{folder.name}/{path}" for path in _copy_back(layer, real, wanted, began_ns)]
         return SettingsChanges(tuple(kept), tuple(runs))
 
     async def _mount_settings(self, folder: SettingsFolder) -> Mount:
@@ -115,50 +111,79 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _changed_in(upper: str) -> Iterator[str]:
-    """Files and links that a layer has, or that it deletes; by their paths from its root."""
+    """Files and links that a layer has, or that it deletes; by their paths from its root.
+
+    Folders that cannot be listed are left out: nothing of them is kept.
+    """
     todo = [""]
     count = 0
-    while todo:
-        folder = todo.pop()
-        fd = os.open(os.path.join(upper, folder), LISTED)
-        try:
-            for name in sorted(os.listdir(fd)):
-                path = f"{folder}/{name}" if folder else name
-                count += 1
-                if count > _MOST_FILES:
-                    return
-                if stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode):
-                    if path.count("/") < _MOST_LEVELS:
+    upper_fd = os.open(upper, LISTED)
+    try:
+        with Way(upper_fd) as way:
+            while todo:
+                folder = todo.pop()
+                for name, is_folder in _list(way.folder(folder)):
+                    path = f"{folder}/{name}" if folder else name
+                    count += 1
+                    if count > _MOST_FILES:
+                        return
+                    if not is_folder:
+                        yield path
+                    elif path.count("/") < _MOST_LEVELS and len(path) < _MOST_PATH_CHARS:
                         todo.append(path)
-                else:
-                    yield path
-        finally:
-            os.close(fd)
+    finally:
+        os.close(upper_fd)
 
 
-def _copy_back(upper: str, real: str, path: str, began_ns: int) -> bool:
-    """Put a file of the layer in its place, through no link; whether that was done."""
+def _list(folder_fd: int) -> list[tuple[str, bool]]:
+    """The names in a folder, and which of them are folders; none if it may not be read."""
+    try:
+        fd = os.open(".", LISTED, dir_fd=folder_fd)
+    except PermissionError:
+        return []
+    try:
+        with os.scandir(fd) as entries:
+            return sorted((one.name, one.is_dir(follow_symlinks=False)) for one in entries)
+    finally:
+        os.close(fd)
+
+
+def _copy_back(layer: str, real: str, paths: Sequence[str], began_ns: int) -> Iterator[str]:
+    """Put files of a layer in their places, through no link; those for which that was done."""
+    left = _MOST_BYTES
+    for path in paths:
+        # A link on the way, or a folder that may not be written: the file stays as it was.
+        with suppress(OSError):
+            os.makedirs(real, 0o700, exist_ok=True)
+            copied = _copy_one(f"{layer}/upper", real, path, began_ns, left)
+            if copied is not None:
+                left -= copied
+                yield path
+
+
+def _copy_one(upper: str, real: str, path: str, began_ns: int, most_bytes: int) -> int | None:
+    """The size of the file that was put in its place; None if the one there stays."""
     upper_fd, real_fd = os.open(upper, LISTED), os.open(real, LISTED)
     try:
         with Way(upper_fd) as source, Way(real_fd) as target:
             folder_fd, name = source.folder_of(path)
             found = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
             if not stat.S_ISREG(found.st_mode) or marks.is_whiteout(name, folder_fd, found):
-                return False
+                return None
+            # A file with holes takes up nothing until it is copied.
+            if found.st_size > most_bytes:
+                return None
             _make_folders(real_fd, path)
             there_fd, name = target.folder_of(path)
             there = stat_of(there_fd, name)
             if there is not None and _is_others(there, began_ns):
-                return False
+                return None
             with open(os.open(name, READ, dir_fd=folder_fd), "rb") as content:
                 _put(there_fd, name, content.fileno())
-    except OSError:
-        # A link on the way, or a folder that may not be written: the file stays as it was.
-        return False
     finally:
         os.close(upper_fd)
         os.close(real_fd)
-    return True
+    return found.st_size
 
 
 def _is_others(found: os.stat_result, began_ns: int) -> bool:
@@ -167,16 +192,11 @@ def _is_others(found: os.stat_result, began_ns: int) -> bool:
 
 
 def _make_folders(root_fd: int, path: str) -> None:
-    fd = os.dup(root_fd)
-    try:
-        for name in Path(path).parts[:-1]:
+    with Way(root_fd) as way:
+        for folder in reversed(Path(path).parents[:-1]):
+            above_fd, name = way.folder_of(str(folder))
             with suppress(FileExistsError):
-                os.mkdir(name, 0o700, dir_fd=fd)
-            below = os.open(name, FOLDER, dir_fd=fd)
-            os.close(fd)
-            fd = below
-    finally:
-        os.close(fd)
+                os.mkdir(name, 0o700, dir_fd=above_fd)
 
 
 def _put(folder_fd: int, name: str, content_fd: int) -> None:

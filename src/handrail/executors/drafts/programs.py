@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from handrail.core.draft import DraftStep
+from handrail.core.errors import CommandExecutionError
 from handrail.core.outcome import CommandOutcome
 from handrail.core.rehearsal import CallRef
 from handrail.executors.drafts.draft import MOST_BYTES, Draft
@@ -25,6 +26,10 @@ PROGRAM_CAPS = Caps(
     interval_seconds=2.0,
 )
 _FOLDER = "program"
+_BUSY = (
+    "another program or call is at work in this draft; wait for its end, or start this one in a"
+    " draft of its own, without `--session`"
+)
 Describe = Callable[[DraftStep], DraftStep]
 
 
@@ -35,7 +40,12 @@ async def run_program(
 
     It is not run again. So what it has changed is kept as a step, also where it met a limit, where
     it cannot be applied, and where others have changed the same files meanwhile.
+
+    Raises:
+        CommandExecutionError: The draft is in use; a program can run for days, so none waits.
     """
+    if draft.turn.locked():
+        raise CommandExecutionError(_BUSY)
     note = ProgramNote.of(call, title)
 
     async def noted(starter: RehearsalStarter, stand: Stand, watch: Watch) -> CommandOutcome:

@@ -6,7 +6,6 @@ the address before it is called.
 """
 
 import asyncio
-import errno
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -20,12 +19,11 @@ from handrail.executors.network.record import ProxyRecord
 from handrail.executors.network.relay import Line, Relay
 from handrail.executors.network.request import Refusal, Request, read_request
 from handrail.executors.network.routes import reach_from_here
+from handrail.executors.network.serving import serve_callers
 from handrail.policy.network.hosts import NO_HOSTS, Host, HostList
 from handrail.policy.network.web_hosts import ReachOf
 
 _TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_NOT_LISTENING = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK}
-_BREATH_SECONDS = 0.05
 _MOST_HOSTS_NAMED = 20
 # How much a refused client may go on sending, and how long, before it is cut off unheard.
 _DEAF_BYTES = 1 << 20
@@ -88,9 +86,9 @@ class PolicyProxy:
         return self.record.traffic
 
     async def __aenter__(self) -> Self:
-        self._listening.setblocking(False)
         await self._group.__aenter__()
-        self._serving = self._group.create_task(self._serve_all())
+        serving = serve_callers(self._listening, self._serve, self._limits.connections)
+        self._serving = self._group.create_task(serving)
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -101,30 +99,6 @@ class PolicyProxy:
             await self._group.__aexit__(None, None, None)
         finally:
             self._listening.close()
-
-    async def _serve_all(self) -> None:
-        """Let in as many at once as there is room for; the others wait outside."""
-        room = asyncio.Semaphore(self._limits.connections)
-        async with asyncio.TaskGroup() as group:
-            while True:
-                await room.acquire()
-                served = group.create_task(self._serve(await self._accept()))
-                served.add_done_callback(lambda _: room.release())
-
-    async def _accept(self) -> socket.socket:
-        while True:
-            await _until_somebody_calls(self._listening)
-            try:
-                # Nothing is awaited from here on: what was accepted cannot get lost.
-                taken, _ = self._listening.accept()
-            except OSError as error:
-                if error.errno in _NOT_LISTENING:
-                    raise
-                # The caller has gone again, or this process has too much open at the moment.
-                await asyncio.sleep(_BREATH_SECONDS)
-            else:
-                taken.setblocking(False)
-                return taken
 
     async def _serve(self, taken: socket.socket) -> None:
         with suppress(OSError, EOFError):
@@ -202,16 +176,6 @@ class PolicyProxy:
         finally:
             await server.cut()
         return None
-
-
-async def _until_somebody_calls(listening: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    called = asyncio.Event()
-    loop.add_reader(listening, called.set)
-    try:
-        await called.wait()
-    finally:
-        loop.remove_reader(listening)
 
 
 async def _refuse(client: Line, refusal: Refusal) -> None:

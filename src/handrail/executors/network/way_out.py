@@ -60,8 +60,8 @@ async def way_out(
     async with proxy, AsyncExitStack() as stack:
         for port in further.forwards:
             listening = await _listen(pid, port)
-            idle_seconds = further.limits.idle_seconds
-            await stack.enter_async_context(forwarding(listening, port, proxy.record, idle_seconds))
+            ways = forwarding(listening, port, proxy.record, further.limits)
+            await stack.enter_async_context(ways)
         yield proxy
 
 
