@@ -67,6 +67,14 @@ class DraftSession:
         await work.rehearsals.apply(call)
         return ran
 
+    async def shell_as(self, call: CallRef, line: str) -> dict[str, int | None]:
+        """Run a line as a call that has its name from outside."""
+        work = self.work(call)
+        stage = Stage(("bash", "-c", line), Profile.WRITE)
+        ran = await work.rehearsals.rehearse(call, [stage], timeout_seconds=30)
+        await work.rehearsals.apply(call)
+        return {"exit_code": ran.outcome.exit_code}
+
     async def output(self, line: str) -> str:
         outcome = (await self.shell(line)).outcome
         return (outcome.stdout + outcome.stderr).decode()
