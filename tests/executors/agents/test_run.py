@@ -90,15 +90,15 @@ async def test_a_local_port_that_the_person_allows_leads_to_this_machine(bench: 
 async def test_connections_to_an_allowed_port_have_a_limit_and_end_with_the_program(
     bench: Bench,
 ) -> None:
-    taken = 0
-    ended = asyncio.Event()
+    now, most = 0, 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal taken
-        taken += 1
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
         await reader.read()
         writer.close()
-        ended.set()
+        now -= 1
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -111,9 +111,11 @@ async def test_connections_to_an_allowed_port_have_a_limit_and_end_with_the_prog
         lines = "\n".join(line.strip() for line in script.splitlines())
         await bench.bash(f"python3 -c '{lines}'", hosts=(f"localhost:{port}",))
         async with asyncio.timeout(5):
-            await ended.wait()
+            while now:
+                await asyncio.sleep(0.05)
 
-    assert 0 < taken <= 256
+    # A connection that has just ended may still be counted here.
+    assert 200 < most < 300
 
 
 async def test_no_other_local_port_can_be_reached(bench: Bench) -> None:
