@@ -15,6 +15,8 @@ def history(summed: DraftSum, *, calls: bool = False) -> Iterator[str]:
     for step in summed.steps:
         ending = "" if step.exit_code in (None, 0) else f" (exit code {step.exit_code})"
         yield f"step {step.number:<4} {visible(step.title)}{ending}"
+        hosts = (f"reached {', '.join(step.hosts)}",) if step.hosts else ()
+        yield from (f"          {visible(line)}" for line in (*hosts, *step.notes))
     if calls:
         yield f"calls    {' '.join(step.call for step in summed.steps)}"
     if summed.later:
