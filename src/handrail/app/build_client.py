@@ -70,9 +70,8 @@ async def build_client(
 ) -> AsyncGenerator[StreamingClient]:
     """A client for one workspace, ready to run; it asks by `channel`, if it has one.
 
-    What lies in `private` folders is read by no tool, whatever name it has in the workspace. Boxes
-    have the toolchains of the `belt`. Without a `registry`, it has the tools that Handrail ships.
-    A draft that is not used for `draft_age` expires.
+    No tool reads what lies in `private` folders, under whatever name. Boxes have the toolchains of
+    the `belt`. Without a `registry`, it has Handrail's own tools. Drafts expire after `draft_age`.
     """
     with (
         FileSystemExecutor(
