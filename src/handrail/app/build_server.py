@@ -125,12 +125,11 @@ def build_services(
     memories, skills = memories or MemoryKeeper(store, clock), skills or SkillShelf()
     registry, rules = builtin_registry() if registry is None else registry, rulebook or Rulebook()
     room, receiver = WaitingRoom(bus), Receiver(store, clock, blobs, suspicion)
-    whispers = Whispers(bus)
     connections, grants = Connections(bus, clock, lease_seconds), GrantBook(store, clock)
     assessor, dispatcher = Assessor(registry, rules, judging), Dispatcher(store, clock, connections)
     approvals = ApprovalManager(store, room, clock, dispatcher, grants, approval_timeout_seconds)
     looker = Looker(assessor, hands_for or _server_hands(memories, skills, rules, affairs))
-    unmasker = Unmasker(store, clock, connections, assessor, looker)
+    unmasker, whispers = Unmasker(store, clock, connections, assessor, looker), Whispers(bus)
     executor = ToolExecutor(
         registry, assessor, store, room, clock, dispatcher, approvals, blobs, looker
     )
