@@ -186,7 +186,7 @@ def test_a_call_of_a_file_can_be_explained(folder: Path, tmp_path: Path) -> None
 def test_doctor_names_a_file_that_is_left_out(folder: Path, settings: Settings) -> None:
     patient = Patient(settings, Home(folder.parent), folder, None)
     drop(folder, "dice.py", CLASSES)
-    assert check_tools(patient).words == "20 can be used, among them dice"
+    assert check_tools(patient).words == "21 can be used, among them dice"
     for name in ("bad.py", "worse.py"):
         bad = drop(folder, name, "1 / 0")
 

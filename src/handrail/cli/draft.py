@@ -63,7 +63,7 @@ def draft(
     home: options.Home = None,
     verbose: options.Verbose = False,
 ) -> None:
-    """Run any agent or program in a draft of this folder, and decide about the sum of its changes.
+    """Run any agent or program in a draft, and decide about the sum of its changes.
 
     For example: `handrail draft -- claude`, or `handrail draft -- codex exec "fix the tests"`, or
     `handrail draft --allow localhost:11434 -- ./my-agent.py`

@@ -26,8 +26,7 @@ from handrail.wire.named import (
 
 # Chosen by the asker; kept in rows and logs, so printable and short.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:@-]{1,128}$")]
-# People type these, and addresses hold them: no word that means something else there, such as
-# `..` or an option.
+# People type these, and addresses hold them: no `..`, and nothing that looks like an option.
 SESSION_NAME = r"^[A-Za-z0-9_:@][A-Za-z0-9._:@-]{0,127}$"
 SessionName = Annotated[str, StringConstraints(pattern=SESSION_NAME)]
 
