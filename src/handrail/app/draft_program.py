@@ -81,19 +81,22 @@ class DraftProgram:
         line = await AgentLine.over(await asyncio.to_thread(open_line, socket, order, streams))
         if relay is not None:
             relay.close_program_side()
-        end: dict[str, Any] | None = None
+        try:
+            return _read_end(await self._follow(line, proposals))
+        finally:
+            # The client ends the program if the command fails before.
+            line.close()
+
+    async def _follow(self, line: AgentLine, proposals: Proposals) -> dict[str, Any] | None:
+        """Answer the questions about hosts; the message that tells of the end of the program."""
         async with asyncio.TaskGroup() as group:
             questions: list[asyncio.Task[None]] = []
-            while (message := await line.receive()) is not None:
-                if message["event"] != "host":
-                    end = message
-                    break
+            while (message := await line.receive()) is not None and message["event"] == "host":
                 asking = self._ask(message["host"], line, proposals)
                 questions.append(group.create_task(asking))
             for question in questions:
                 question.cancel()
-        line.close()
-        return _read_end(end)
+        return message
 
     async def _ask(self, host: str, line: AgentLine, proposals: Proposals) -> None:
         params = {"program": self.profile.title, "host": host}

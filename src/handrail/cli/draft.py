@@ -103,7 +103,6 @@ class _Errand:
         terminal: Channel | None,
     ):
         self.code = 1
-        self.workspace = Path()
         self._words = tuple(words)
         self._session_id = session_id or session_for(words)
         self._goes_on = session_id is not None
