@@ -124,6 +124,18 @@ PLANTS = {
         f"{FAKE} > fake/config; mkdir sub; echo 'gitdir: ../fake' > sub/.git"
     ),
     "a way out of the workspace": Plant("mkdir sub; echo 'gitdir: /tmp/evil' > sub/.git"),
+    "a way to a repository that ends early": Plant(
+        f"{FAKE} > fake/config; mkdir sub;"
+        r" printf 'gitdir: ../fake\0/../../.git/worktrees/wt\n' > sub/.git",
+        WORKTREE,
+    ),
+    "a way to a part of another repository": Plant(
+        "mkdir sub; echo 'gitdir: ../../other/.git/modules/x' > sub/.git"
+    ),
+    "a bare repository in two folders": Plant(
+        "mkdir -p fake common/objects common/refs; echo 'ref: refs/heads/main' > fake/HEAD;"
+        f" {FSMONITOR} > common/config; echo ../common > fake/commondir"
+    ),
     "a bare repository in a plain folder": Plant(f"{FAKE} > fake/config"),
     "a repository that is a link": Plant("mv .git real; ln -s real .git"),
     "a lock that stays": Plant("touch .git/refs/heads/main.lock"),

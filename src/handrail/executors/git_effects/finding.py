@@ -11,11 +11,12 @@ from handrail.executors.git_effects.trees import Tree, UnreadableError
 
 GIT = ".git"
 # A folder that holds these is a repository, whatever its name.
-MARKS = ("HEAD", "objects", "refs")
+MARKS = ("HEAD", "objects", "refs", "commondir")
 _MODULES = f"{GIT}/modules/"
-_POINTER = "gitdir: "
+# git takes all of the first line, and a zero byte would end it for git alone.
+_POINTER = re.compile(r"gitdir: ([^\0\r\n]+)[\r\n]*")
 _MOST_POINTER_BYTES = 4_096
-_INSIDE = re.compile(r"(?:.*/)?\.git/(?:modules|worktrees)/.+")
+_INSIDE = re.compile(r"(?!\.\./)(?:.*/)?\.git/(?:modules|worktrees)/.+")
 
 
 def find_repositories(
@@ -63,14 +64,20 @@ def judge_bare(changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:
         if one.after is not None and one.path.rpartition("/")[2] in MARKS
     }
     for folder in sorted(folders):
-        head, *others = (f"{folder}/{mark}".lstrip("/") for mark in MARKS)
-        try:
-            has_head = after.read(head, _MOST_POINTER_BYTES) is not None
-        except UnreadableError:
-            has_head = True
-        if has_head and all(after.is_folder(other) for other in others):
+        head, objects, refs, common = (
+            _is_there(f"{folder}/{mark}".lstrip("/"), after) for mark in MARKS
+        )
+        if head and (common or (objects and refs)):
             where = folder or "the workspace"
             yield refused(f"makes a repository without a worktree of {where}")
+
+
+def _is_there(path: str, after: Tree) -> bool:
+    """Whether there is a folder, or anything that git could take for one."""
+    try:
+        return after.is_folder(path) or after.read(path, _MOST_POINTER_BYTES) is not None
+    except UnreadableError:
+        return True
 
 
 def _target_of(one: Effect, folder: str, after: Tree) -> str:
@@ -80,5 +87,5 @@ def _target_of(one: Effect, folder: str, after: Tree) -> str:
         content = after.read(one.path, _MOST_POINTER_BYTES) or b""
     except UnreadableError:
         return ""
-    text = content.decode(errors="replace").strip()
-    return os.path.join(folder, text.removeprefix(_POINTER)) if text.startswith(_POINTER) else ""
+    found = _POINTER.fullmatch(content.decode(errors="surrogateescape"))
+    return os.path.join(folder, found[1]) if found else ""
