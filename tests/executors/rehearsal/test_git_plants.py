@@ -102,6 +102,13 @@ PLANTS = {
     ),
     "a ref that is a link": Plant("ln -s /etc/passwd .git/refs/heads/evil"),
     "a HEAD that is a link": Plant("rm .git/HEAD; ln -s refs/heads/feature .git/HEAD"),
+    "packed refs that git reads in another way": Plant(
+        r"printf '%s\trefs/replace/%s\n' $(git rev-parse main~1 main) >> .git/packed-refs"
+    ),
+    "packed refs with a second value of a tag": Plant(
+        "git pack-refs --all; sed -i"
+        r' "s#^[0-9a-f]* refs/tags/v1#$(git rev-parse main) refs/tags/v1\n&#" .git/packed-refs'
+    ),
     "packed refs that are a pipe": Plant("rm .git/packed-refs; mkfifo .git/packed-refs"),
     "packed refs that are a link": Plant(
         "mv .git/packed-refs refs; ln -s ../refs .git/packed-refs"

@@ -11,6 +11,7 @@ MOST_BYTES = 8 << 20
 MOST_LOG_BYTES = 32 << 20
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SYMBOLIC = "ref: "
+_BYTES = ("utf-8", "surrogateescape")
 # A stash is told by its entries, a bisect as such.
 _PASSING = ("refs/stash", "refs/bisect/")
 
@@ -105,11 +106,22 @@ def _refs(tree: Tree, git: str) -> dict[str, str]:
 
 
 def _packed(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
-    content = tree.read(f"{git}/packed-refs", MOST_PACKED_BYTES) or b""
-    for row in content.decode(errors="surrogateescape").split("\n"):
+    """The rows as git writes them, in order: it searches for a name, and takes the first it meets.
+
+    Raises:
+        UnreadableError: git may find other refs there than are read here.
+    """
+    path = f"{git}/packed-refs"
+    content = tree.read(path, MOST_PACKED_BYTES) or b""
+    last = ""
+    for row in content.decode(errors="surrogateescape").removesuffix("\n").split("\n"):
+        if not row or row.startswith("# ") or (row[0] == "^" and _ID.fullmatch(row[1:])):
+            continue
         value, _, name = row.partition(" ")
-        if _ID.fullmatch(value) and name:
-            yield name, value
+        if not (_ID.fullmatch(value) and last.encode(*_BYTES) < name.encode(*_BYTES)):
+            raise UnreadableError(f"{path} is not as git writes it")
+        last = name
+        yield name, value
 
 
 def _loose(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
