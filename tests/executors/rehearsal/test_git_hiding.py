@@ -27,6 +27,12 @@ NOT_LOCAL = {
         "git reset -q --hard",
         "echo wip >> a.txt; git add a.txt; git restore --staged a.txt",
     ),
+    "a commit behind a symbolic ref": ("git symbolic-ref refs/heads/mine refs/heads/main", MINE),
+    "a tag that becomes a symbolic ref": ("git symbolic-ref refs/tags/v1 refs/heads/main", ""),
+    "a remote branch that becomes a symbolic ref": (
+        "git symbolic-ref refs/remotes/origin/main refs/heads/feature",
+        "",
+    ),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

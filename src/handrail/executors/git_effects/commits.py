@@ -206,15 +206,16 @@ def _tell_move(
         what = f"{switching}{short(move.ref)}; {what}"
     if move.ref.startswith("refs/replace/"):
         return refused(f"{move.ref} would show another object in the place of this one")
+    lost = _lost(asked.answer(answers, f"{move.ref} lost"))
     if "ref: " in (move.old + move.new):
-        return change(f"{what}: {short(move.old) or 'nothing'} → {short(move.new) or 'nothing'}")
+        told = f"{what}: {short(move.old) or 'nothing'} → {short(move.new) or 'nothing'}"
+        return _tell_symbolic(asked, move, told, lost)
     if not move.old:
         message = asked.answer(answers, f"{move.ref} message").partition("\n\n")[2]
         subject = message.partition("\n")[0]
         told = f" “{subject}”" if subject else ""
         words = f"{switching}new {kind} {short(move.ref)} at {short(move.new)}{told}"
         return _tell_kept(asked, move, words)
-    lost = _lost(asked.answer(answers, f"{move.ref} lost"))
     if not move.new:
         told = f"deletes the {kind} {short(move.ref)} (was {short(move.old)})"
         if lost:
@@ -234,6 +235,14 @@ def _tell_move(
         return loss(f"{told}; in no branch any more: {some(lost)}")
     kept = "as at the remote" if asked.is_followed(move) else "no commit is lost"
     return _tell_kept(asked, move, f"{told}; {kept}")
+
+
+def _tell_symbolic(asked: CommitQueries, move: Move, words: str, lost: list[str]) -> GitNote:
+    """A ref that named another one, or does so from now on."""
+    if lost:
+        return loss(f"{words}; in no branch any more: {some(lost)}")
+    is_moved_tag = bool(move.old) and move.ref.startswith("refs/tags/")
+    return loss(words) if is_moved_tag else _tell_kept(asked, move, words)
 
 
 def _tell_kept(asked: CommitQueries, move: Move, words: str) -> GitNote:
