@@ -33,6 +33,15 @@ NOT_LOCAL = {
         "git symbolic-ref refs/remotes/origin/main refs/heads/feature",
         "",
     ),
+    "a change that only a bisect has": (
+        "git update-ref refs/bisect/k $(git stash create); git reset -q --hard",
+        "echo wip >> a.txt",
+    ),
+    "a change that is staged under another name": (
+        "git update-index --add --cacheinfo 100644,$(git hash-object -w a.txt),b.txt;"
+        " git checkout -q -- a.txt",
+        "echo wip >> a.txt",
+    ),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

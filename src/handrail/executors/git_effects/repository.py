@@ -87,7 +87,7 @@ class Repository:
         ]
         settings = [*self._ask_for_settings(first)]
         tips = self.before.tips if self.before else set[str]()
-        kept = self.after.tips.union(stash_entries(self.after))
+        kept = self.after.keeping.union(stash_entries(self.after))
         old = [first.add(one.files.look_up(kept, one.files.old)) for one in self.worktrees]
         merged = [first.add(one.files.look_up_merged()) for one in self.worktrees]
         known = [one.files.look_up(tips, one.files.new) for one in self.worktrees]

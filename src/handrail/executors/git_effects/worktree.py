@@ -81,18 +81,21 @@ class WorktreeFiles:
             *((name, one.blob) for name, one in before.entries.items()),
         }
         kept = {blob for _, blob in _found(stored_after)}
-        kept.update((one.blob for one in after.entries.values()), self.new.values())
+        kept.update(self.new.values())
         lost: list[str] = []
         told: list[str] = []
         for one in self.changes:
             name = one.path.removeprefix(self.prefix)
             if name in before.conflicts:
                 kept |= written & {self.old.get(one.path, "")}
-            is_as_git = self._is_as_git(one, name, after, kept)
+            # Under another name a content leaves the index without a word.
+            staged = {after.entries[name].blob} if name in after.entries else set[str]()
+            is_kept = self.old.get(one.path) in kept | staged
+            is_as_git = self._is_as_git(one, name, after, is_kept=is_kept)
             is_replaced = is_as_git or one.after is None
-            if is_replaced and one.loses_content and self.old.get(one.path) not in kept:
+            if is_replaced and one.loses_content and not is_kept:
                 lost.append(one.path)
-            if name in after.conflicts and self.old.get(one.path) in kept:
+            if name in after.conflicts and is_kept:
                 self.conflicts.add(one.path)
             if is_as_git:
                 self.as_git.add(one.path)
@@ -142,14 +145,14 @@ class WorktreeFiles:
         if left:
             yield change(f"changes that are kept in the folder, not staged: {some(left)}")
 
-    def _is_as_git(self, one: Effect, name: str, after: Index, kept: set[str]) -> bool:
+    def _is_as_git(self, one: Effect, name: str, after: Index, *, is_kept: bool) -> bool:
         """True if a file gets the content of the index, or goes and git keeps its content."""
         if _is_folder(one):
             return one.before is None or one.after is None
         entry = after.entries.get(name)
         if one.after is None:
             is_left_out = entry is None or entry.is_overlooked
-            return is_left_out and self.old.get(one.path) in kept
+            return is_left_out and is_kept
         is_program = entry is not None and entry.mode == _PROGRAM
         return (
             entry is not None
