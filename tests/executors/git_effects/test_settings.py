@@ -7,9 +7,9 @@ from handrail.executors.git_effects.settings import Setting, parse_settings, tel
 
 
 def tell(
-    before: list[Setting], after: list[Setting], *, is_new: bool = False, is_module: bool = False
+    before: list[Setting], after: list[Setting], *, is_new: bool = False, module: str = ""
 ) -> list[tuple[GitWeight, str]]:
-    told = tell_settings(before, after, is_new=is_new, is_module=is_module)
+    told = tell_settings(before, after, is_new=is_new, module=module)
     return [(note.weight, note.words) for note in told]
 
 
@@ -62,7 +62,15 @@ def test_settings_that_each_new_repository_gets_are_not_told() -> None:
 
 
 def test_only_a_submodule_may_say_where_its_files_are() -> None:
-    assert tell([], [("core.worktree", "../../../lib")], is_module=True) == []
+    where: list[Setting] = [("core.worktree", "../../../lib")]
+    assert tell([], where, is_new=True, module=".git/modules/lib") == []
+    assert tell([], where, module=".git/modules/lib")[0][0] is GitWeight.SETTING
+
+
+@pytest.mark.parametrize("value", ["/etc", "../../..", "../../../..", "../../../../x", "../x"])
+def test_the_files_of_a_submodule_lie_in_a_folder_of_the_workspace(value: str) -> None:
+    ((weight, _),) = tell([], [("core.worktree", value)], is_new=True, module=".git/modules/lib")
+    assert weight is GitWeight.REFUSED
 
 
 def test_a_removed_setting_is_told() -> None:

@@ -191,8 +191,8 @@ class Repository:
     def _tell_settings(
         self, before: list[tuple[str, str | None]], after: list[tuple[str, str | None]]
     ) -> Iterator[GitNote]:
-        is_module = _MODULES in f"/{self.git}/"
-        return tell_settings(before, after, is_new=self.before is None, is_module=is_module)
+        module = self.git if _MODULES in f"/{self.git}/" else ""
+        return tell_settings(before, after, is_new=self.before is None, module=module)
 
     def _tell_rest(self) -> Iterator[GitNote]:
         if self.before is None:

@@ -1,5 +1,6 @@
 """The settings of a repository before and after, parsed by git and never obeyed."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -46,6 +47,7 @@ _MAY_SET: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = tuple(
     )
 )
 _WORKTREE = "core.worktree"
+_GIT = ".git"
 
 
 def parse_settings(listed: bytes) -> list[Setting]:
@@ -55,15 +57,17 @@ def parse_settings(listed: bytes) -> list[Setting]:
 
 
 def tell_settings(
-    before: list[Setting], after: list[Setting], *, is_new: bool, is_module: bool
+    before: list[Setting], after: list[Setting], *, is_new: bool, module: str
 ) -> Iterator[GitNote]:
-    """A note for each setting that comes or goes; what each new repository gets is left out."""
+    """A note for each setting that comes or goes; what each new repository gets is left out.
+
+    `module` is the path of a submodule's repository, and empty for all others.
+    """
     was, now = Counter(before), Counter(after)
     for key, value in now - was:
         told = f"{key} = {value or ''}"
-        if is_module and key == _WORKTREE and _any(value or ""):
-            continue
-        if not _may_be_set(key, value or ""):
+        is_place = key == _WORKTREE and _is_place_for(module, value or "")
+        if not is_place and not _may_be_set(key, value or ""):
             yield refused(f"changes a setting that git may run or trust: {told}")
         elif not (is_new and _BORN_WITH.fullmatch(key)):
             yield setting(f"setting: {told}")
@@ -73,6 +77,13 @@ def tell_settings(
             yield setting(f"setting removed: {key} = {value or ''}")
     if [one for one in before if one in now] != [one for one in after if one in was]:
         yield refused("changes the order of settings, of which the last one counts")
+
+
+def _is_place_for(module: str, value: str) -> bool:
+    """Whether it leads from a submodule's repository to a folder further down in the workspace."""
+    top, *folders = os.path.normpath(os.path.join(module, value)).split("/")
+    is_below = top not in ("", ".", "..") and _GIT not in (top, *folders)
+    return bool(module) and is_below and _any(value)
 
 
 def _may_be_set(key: str, value: str) -> bool:
