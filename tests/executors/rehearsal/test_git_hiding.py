@@ -11,6 +11,11 @@ from tests.executors.rehearsal.repositories import as_same, copy_of, run
 
 MINE = "git switch -qc mine; git commit -q --allow-empty -m precious; git switch -q main"
 WORKTREE = "git worktree add -q --detach wt; git -C wt commit -q --allow-empty -m precious"
+# The folder has the same file, but not where the stash had it.
+ELSEWHERE = (
+    "git clone -q --no-hardlinks stock/lib sub; echo wip >> sub/l.txt; cp sub/l.txt .;"
+    " git -C sub stash -q"
+)
 NOT_LOCAL = {
     "a commit behind a bisect": ("git update-ref refs/bisect/k mine; git branch -D mine", MINE),
     "a commit behind the stash": ("git update-ref refs/stash mine; git branch -D mine", MINE),
@@ -42,6 +47,11 @@ NOT_LOCAL = {
         " git checkout -q -- a.txt",
         "echo wip >> a.txt",
     ),
+    "a change in a row of the stash that git passes over": (
+        r"printf 'a %s b\tfine\n' $(git stash create) >> .git/logs/refs/stash; git reset -q --hard",
+        "echo wip >> a.txt",
+    ),
+    "a stash of a repository within": ("git -C sub stash drop -q", ELSEWHERE),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

@@ -123,7 +123,8 @@ class Repository:
         taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
-        notes += stash.tell(answers[about_stash], self.blob_at)
+        prefixes = [one.files.prefix for one in self.worktrees]
+        notes += stash.tell(answers[about_stash], self.blob_at, prefixes)
         for one, (before, after) in zip(self.worktrees, staged, strict=True):
             notes += tell_index(
                 one.index_before,

@@ -12,7 +12,10 @@ from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side
 from handrail.executors.git_effects.worktree import BlobAt
 
 _MOST_COMPARED = 3
-_ROW = re.compile(r"[0-9a-f]+ (?P<id>[0-9a-f]+) .*?\t(?P<message>.*)")
+# git passes over rows of any other form.
+_ROW = re.compile(
+    r"[0-9a-f]{40,64} (?P<id>[0-9a-f]{40,64}) [^>]*> [1-9][0-9]* [+-][0-9]{4}\t(?P<message>.*)"
+)
 _ABSENT = re.compile(r"0+")
 
 
@@ -38,7 +41,13 @@ class StashQueries:
                     Query(("ls-tree", "-r", "-z", f"{one}^3")),
                 ]
 
-    def tell(self, answers: Sequence[bytes | None], blob_at: BlobAt) -> Iterator[GitNote]:
+    def tell(
+        self, answers: Sequence[bytes | None], blob_at: BlobAt, prefixes: Sequence[str]
+    ) -> Iterator[GitNote]:
+        """The notes; an entry is put back if a worktree has all of its files.
+
+        The paths in each worktree begin with one of the `prefixes`.
+        """
         for message in self.made:
             yield change(f"stash: puts aside “{message}”")
         if len(self.gone) > _MOST_COMPARED:
@@ -47,7 +56,9 @@ class StashQueries:
         pairs = zip(answers[::2], answers[1::2], strict=True)
         for message, (tracked, untracked) in zip(self.gone.values(), pairs, strict=True):
             files = [*_changed_in(tracked or b""), *_listed_in(untracked or b"")]
-            if files and all(blob_at(path) == blob for path, blob in files):
+            if files and any(
+                all(blob_at(prefix + path) == blob for path, blob in files) for prefix in prefixes
+            ):
                 yield change(f"stash: puts back “{message}”")
             else:
                 yield loss(f"stash: takes out “{message}” permanently")
