@@ -11,6 +11,7 @@ from tests.executors.rehearsal.repositories import as_same, copy_of, run
 
 MINE = "git switch -qc mine; git commit -q --allow-empty -m precious; git switch -q main"
 WORKTREE = "git worktree add -q --detach wt; git -C wt commit -q --allow-empty -m precious"
+LINKED_HEAD = "git worktree add -q --detach wt; git -C wt commit -q --allow-empty -m precious;"
 # The folder has the same file, but not where the stash had it.
 ELSEWHERE = (
     "git clone -q --no-hardlinks stock/lib sub; echo wip >> sub/l.txt; cp sub/l.txt .;"
@@ -52,6 +53,10 @@ NOT_LOCAL = {
         "echo wip >> a.txt",
     ),
     "a stash of a repository within": ("git -C sub stash drop -q", ELSEWHERE),
+    "the reflog of a worktree": (
+        ": > .git/worktrees/wt/logs/HEAD; git branch -q new",
+        f"{LINKED_HEAD} git -C wt checkout -q --detach main",
+    ),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

@@ -220,13 +220,16 @@ class Repository:
         """Rows that are gone of logs whose refs stay."""
         if self.before is None:
             return 0
-        staying = {"HEAD", *(self.before.refs.keys() & self.after.refs.keys())}
+        refs = self.before.refs.keys() & self.after.refs.keys()
         if self.before.refs.get(STASH) != self.after.refs.get(STASH):
-            staying.discard(STASH)
+            refs.discard(STASH)
+        staying = {f"logs/{name}" for name in ("HEAD", *refs)}
+        trees = {place_of(self.git, one.path).tree for one in self.changes} - {""}
+        staying |= {f"{tree}/logs/HEAD" for tree in trees if self.after.has(f"{tree}/HEAD")}
         gone = 0
         for one in self.changes:
             name = inside(self.git, one.path)
-            if name.removeprefix("logs/") in staying and name.startswith("logs/"):
+            if name in staying:
                 rows = [
                     (side.read(name, MOST_LOG_BYTES) or b"").split(b"\n")
                     for side in (self.before, self.after)
