@@ -57,6 +57,7 @@ NOT_LOCAL = {
         ": > .git/worktrees/wt/logs/HEAD; git branch -q new",
         f"{LINKED_HEAD} git -C wt checkout -q --detach main",
     ),
+    "the lock of another git": ("rm .git/index.lock", "touch .git/index.lock"),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

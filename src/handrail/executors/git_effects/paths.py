@@ -11,7 +11,7 @@ from handrail.executors.git_effects.names import (
     kind_of,
     place_of,
 )
-from handrail.executors.git_effects.notes import count, loss, refused
+from handrail.executors.git_effects.notes import count, loss, refused, setting
 from handrail.executors.git_effects.trees import Side
 
 _EXECUTABLE = 0o111
@@ -29,6 +29,8 @@ def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
         kind = kind_of(place)
         if kind is FileKind.LOCK and one.after is not None:
             yield loss(f"leaves a lock behind, which stops git until it is removed: {one.path}")
+        elif kind is FileKind.LOCK:
+            yield setting(f"removes a lock, which another git may hold: {one.path}")
         solutions += kind is FileKind.SOLUTIONS and one.after is not None
     if solutions:
         yield loss(f"writes down how later conflicts are solved ({count(solutions, 'file')})")
