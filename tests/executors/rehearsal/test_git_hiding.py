@@ -58,6 +58,7 @@ NOT_LOCAL = {
         f"{LINKED_HEAD} git -C wt checkout -q --detach main",
     ),
     "the lock of another git": ("rm .git/index.lock", "touch .git/index.lock"),
+    "an index with caches that are not checked": ("git update-index --index-version 4", ""),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

@@ -22,6 +22,7 @@ from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import tell_states
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
 from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles
+from handrail.executors.repository.index import is_plain
 
 _MOST_INDEX_BYTES = 64 << 20
 _KINDS_OF = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
@@ -208,6 +209,10 @@ class Repository:
                 side, verb = (one.after, "new") if one.after else (one.before, "removes the")
                 yield change(f"{verb} worktree {one.name} on {short(side.head) if side else ''}")
         kinds = {kind_of(place_of(self.git, one.path)) for one in self.changes}
+        if FileKind.INDEX in kinds and not self._is_index_plain():
+            yield setting(
+                "keeps the index in a form of which git's caches are taken over unchecked"
+            )
         if FileKind.EXCLUDES in kinds and self.before is not None:
             yield setting("changes which files are ignored, or left out of the folder")
         if FileKind.SHALLOW in kinds:
@@ -215,6 +220,19 @@ class Repository:
         if erased := self._erased_log_rows():
             rows = count(erased, "entry", "entries")
             yield loss(f"erases {rows} of the reflog, by which lost commits are found again")
+
+    def _is_index_plain(self) -> bool:
+        """Whether the caches of each changed index are left out when it is applied."""
+        changed = (
+            inside(self.git, one.path)
+            for one in self.changes
+            if kind_of(place_of(self.git, one.path)) is FileKind.INDEX
+        )
+        contents = ((name, self.after.read(name, _MOST_INDEX_BYTES)) for name in changed)
+        return all(
+            content is None or (name.endswith("index") and is_plain(content))
+            for name, content in contents
+        )
 
     def _erased_log_rows(self) -> int:
         """Rows that are gone of logs whose refs stay."""

@@ -114,6 +114,15 @@ def compared_index(content: bytes) -> bytes:
         return content
 
 
+def is_plain(content: bytes) -> bool:
+    """Whether an index can be read here, so that its times and caches are not applied."""
+    try:
+        GitIndex.parse(content)
+    except ValueError:
+        return False
+    return True
+
+
 def index_to_apply(before: bytes | None, after: bytes) -> bytes:
     """A new index with the times that the one before has for the same entries.
 
