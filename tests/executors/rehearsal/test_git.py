@@ -174,6 +174,10 @@ ORDINARY = [
     ("git merge -q ahead", ""),
     ("git switch -q feature", ""),
     ("git revert --no-edit HEAD", ""),
+    ("git cherry-pick feature~1", ""),
+    ("git rebase -q main feature", ""),
+    ("git merge -q --no-edit feature", ""),
+    ("git worktree add -q wt feature", ""),
 ]
 
 

@@ -17,6 +17,13 @@ ELSEWHERE = (
     "git clone -q --no-hardlinks stock/lib sub; echo wip >> sub/l.txt; cp sub/l.txt .;"
     " git -C sub stash -q"
 )
+# Makefile gets the content of a.txt, in a commit that no folder had.
+COMMIT = (
+    "export GIT_INDEX_FILE=/tmp/index; git read-tree HEAD;"
+    " git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:a.txt),Makefile;"
+    " T=$(git write-tree); I=$(git commit-tree -p HEAD -m index $T);"
+    " C=$(git commit-tree -p HEAD -p $I -m fine $T); {}"
+)
 NOT_LOCAL = {
     "a commit behind a bisect": ("git update-ref refs/bisect/k mine; git branch -D mine", MINE),
     "a commit behind the stash": ("git update-ref refs/stash mine; git branch -D mine", MINE),
@@ -59,6 +66,17 @@ NOT_LOCAL = {
     ),
     "the lock of another git": ("rm .git/index.lock", "touch .git/index.lock"),
     "an index with caches that are not checked": ("git update-index --index-version 4", ""),
+    "a staged content for another path": (
+        "git update-index --add --cacheinfo 100644,$(git rev-parse :a.txt),Makefile",
+        "",
+    ),
+    "a committed content for another path": (COMMIT.format("git branch e $C"), ""),
+    "a content for another path that is put aside": (COMMIT.format("git stash store -m e $C"), ""),
+    "a content of a tree that no commit has": (
+        "git checkout -q t -- Makefile",
+        r"git tag t $(printf '100644 blob %s\tMakefile\n' $(git rev-parse :a.txt) | git mktree)",
+    ),
+    "a text that becomes a program": ("git update-index --chmod=+x a.txt; chmod +x a.txt", ""),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

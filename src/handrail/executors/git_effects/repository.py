@@ -17,11 +17,19 @@ from handrail.executors.git_effects.index import (
 )
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
+from handrail.executors.git_effects.placed import (
+    Placed,
+    ask_for_placed,
+    commits_of,
+    not_of_files,
+    placed_in,
+    placed_newly,
+)
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import tell_states
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
-from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles
+from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles, stored_in
 from handrail.executors.repository.index import is_plain
 
 _MOST_INDEX_BYTES = 64 << 20
@@ -91,7 +99,7 @@ class Repository:
         kept = self.after.keeping.union(stash_entries(self.after))
         old = [first.add(one.files.look_up(kept, one.files.old)) for one in self.worktrees]
         merged = [first.add(one.files.look_up_merged()) for one in self.worktrees]
-        known = [one.files.look_up(tips, one.files.new) for one in self.worktrees]
+        known = [one.files.look_up(commits_of(tips), one.files.new) for one in self.worktrees]
         answers, stored_new = self.view.ask(first.queries, before=known)
         for one, (before, after) in zip(self.worktrees, indexes, strict=True):
             one.index_before = _index(answers, before)
@@ -99,7 +107,9 @@ class Repository:
         notes: list[GitNote] = []
         for before, after in settings:
             notes += self._tell_settings(_settings(answers, before), _settings(answers, after))
-        notes += self._read_further(_kinds(answers[kinds]))
+        notes += self._read_further(
+            _kinds(answers[kinds]), [{*stored_in(one)} for one in stored_new]
+        )
         for number, one in enumerate(self.worktrees):
             notes += one.files.compare(
                 one.index_before,
@@ -112,8 +122,11 @@ class Repository:
                 notes += one.files.tell_unstaged(one.index_before, one.index_after, self.blob_at)
         return [*notes, *self._tell_rest()]
 
-    def _read_further(self, kinds: dict[str, str]) -> list[GitNote]:
-        """The second round: commits, stash and staged files."""
+    def _read_further(self, kinds: dict[str, str], known: list[set[Placed]]) -> list[GitNote]:
+        """The second round: commits, stash and staged files.
+
+        `known` is what commits had before at the changed paths of each worktree.
+        """
         further = _Round()
         further_heads = [(one.before, one.after) for one in self.worktrees[1:]]
         commits = CommitQueries(self.before, self.after, kinds, further_heads, self.follows_remotes)
@@ -122,6 +135,13 @@ class Repository:
         about_stash = further.add_all(stash.queries)
         staged = [self._ask_for_staged(one, further) for one in self.worktrees]
         taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
+        placed = [
+            not_of_files(
+                placed_newly(one.index_before, one.index_after) - had, one.files, self.blob_at
+            )
+            for one, had in zip(self.worktrees, known, strict=True)
+        ]
+        about_placed = further.add_all(self._ask_for_placed(placed))
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
         prefixes = [one.files.prefix for one in self.worktrees]
@@ -135,7 +155,42 @@ class Repository:
                 has_moved=one.has_moved,
             )
         kinds = _kinds(answers[taken_in])
-        return [*notes, *self._tell_contents({one for one in kinds if kinds[one] == "blob"})]
+        notes += self._tell_contents({one for one in kinds if kinds[one] == "blob"})
+        return [*notes, *self._tell_placed(placed, known, answers[about_placed])]
+
+    def _ask_for_placed(self, placed: list[set[Placed]]) -> Iterator[Query]:
+        """What commits had at the names that an index has newly, then what new commits have."""
+        old = commits_of(self.before.tips if self.before else ())
+        for one, places in zip(self.worktrees, placed, strict=True):
+            yield one.files.look_up(old, {one.files.prefix + name: "" for name, _ in places})
+        tips = [
+            {*side.tips, *stash_entries(side)} if side else set[str]()
+            for side in (self.before, self.after)
+        ]
+        tips[0].update(tip for one in self.worktrees if (tip := _tip(one.before)))
+        tips[1].update(tip for one in self.worktrees if (tip := _tip(one.after)))
+        # What a remote has is not the command's.
+        yield ask_for_placed(set() if self.follows_remotes else tips[1] - tips[0], tips[0])
+
+    def _tell_placed(
+        self, placed: list[set[Placed]], known: list[set[Placed]], answers: Answers
+    ) -> Iterator[GitNote]:
+        """Contents that no file and no commit had at their path, and that would be known there."""
+        *stored, committed = answers
+        strange = placed_in(committed)
+        for one, had in zip(self.worktrees, known, strict=True):
+            staged = [*one.index_before.entries.items(), *one.index_after.entries.items()]
+            strange -= had | {(name, entry.blob) for name, entry in staged}
+            strange = not_of_files(strange, one.files, self.blob_at)
+        for places, answer in zip(placed, stored, strict=True):
+            strange |= places - {*stored_in(answer)}
+        untold = sorted(name for name, blob in strange if blob not in self.new_contents)
+        self.new_contents |= {blob for _, blob in strange}
+        if untold:
+            told = (
+                f"{count(len(untold), 'content')} for a path where no file had it: {some(untold)}"
+            )
+            yield change(f"stores {told}")
 
     def _tell_contents(self, blobs: set[str]) -> Iterator[GitNote]:
         """New blobs, of which those are told that no diff of a file shows."""

@@ -77,10 +77,10 @@ class WorktreeFiles:
         """Sort the files, and tell about them; the answers say what commits have of them."""
         written = {*(merged or b"").decode().split("\n")}
         known = {
-            *_found(stored_before),
+            *stored_in(stored_before),
             *((name, one.blob) for name, one in before.entries.items()),
         }
-        kept = {blob for _, blob in _found(stored_after)}
+        kept = {blob for _, blob in stored_in(stored_after)}
         kept.update(self.new.values())
         lost: list[str] = []
         told: list[str] = []
@@ -100,7 +100,8 @@ class WorktreeFiles:
             if is_as_git:
                 self.as_git.add(one.path)
                 is_without_content = one.after is None or _is_folder(one)
-                if is_without_content or (name, self.new.get(one.path, "")) in known:
+                is_known = (name, self.new.get(one.path, "")) in known and not one.makes_executable
+                if is_without_content or is_known:
                     self.known.add(one.path)
                 if not _is_folder(one):
                     told.append(f"{one.path} ({one.kind})")
@@ -170,7 +171,7 @@ def _is_folder(one: Effect) -> bool:
     return node is not None and node.kind is EntryKind.DIRECTORY
 
 
-def _found(answer: bytes | None) -> Iterator[tuple[str, str]]:
+def stored_in(answer: bytes | None) -> Iterator[tuple[str, str]]:
     """Paths and the objects there."""
     if answer is None:
         raise UnreadableError("git cannot look up the contents of files")
