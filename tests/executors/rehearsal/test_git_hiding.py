@@ -72,6 +72,10 @@ NOT_LOCAL = {
     ),
     "a committed content for another path": (COMMIT.format("git branch e $C"), ""),
     "a content for another path that is put aside": (COMMIT.format("git stash store -m e $C"), ""),
+    "a content for another path that a merge seems to have put aside": (
+        COMMIT.format("echo $C > .git/MERGE_AUTOSTASH; git tag new"),
+        "",
+    ),
     "a content of a tree that no commit has": (
         "git checkout -q t -- Makefile",
         r"git tag t $(printf '100644 blob %s\tMakefile\n' $(git rev-parse :a.txt) | git mktree)",

@@ -118,6 +118,15 @@ PLANTS = {
     "the solution of a conflict": Plant(
         f"mkdir -p .git/rr-cache/{40 * 'a'}; echo x > .git/rr-cache/{40 * 'a'}/postimage"
     ),
+    "a HEAD that is a tag": Plant("git symbolic-ref HEAD refs/tags/v1"),
+    "a HEAD that git reads in another way": Plant("echo 'ref:  refs/heads/feature' > .git/HEAD"),
+    "a worktree that lies elsewhere": Plant("echo /etc/.git > .git/worktrees/wt/gitdir", WORKTREE),
+    "a plan that moves a tag": Plant(
+        "mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/main > head-name;"
+        " git rev-parse main | tee onto > orig-head; touch interactive done;"
+        " echo noop > git-rebase-todo; echo refs/tags/v1 > update-refs;"
+        " git rev-parse v1 main >> update-refs"
+    ),
     "a plan that runs a program": Plant(
         "mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/main > head-name;"
         " git rev-parse main | tee onto > orig-head; touch interactive done;"

@@ -27,7 +27,7 @@ from handrail.executors.git_effects.placed import (
 )
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries, stash_entries
-from handrail.executors.git_effects.states import tell_states
+from handrail.executors.git_effects.states import put_aside, tell_states
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
 from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles, stored_in
 from handrail.executors.repository.index import is_plain
@@ -163,12 +163,11 @@ class Repository:
         old = commits_of(self.before.tips if self.before else ())
         for one, places in zip(self.worktrees, placed, strict=True):
             yield one.files.look_up(old, {one.files.prefix + name: "" for name, _ in places})
-        tips = [
-            {*side.tips, *stash_entries(side)} if side else set[str]()
-            for side in (self.before, self.after)
-        ]
-        tips[0].update(tip for one in self.worktrees if (tip := _tip(one.before)))
-        tips[1].update(tip for one in self.worktrees if (tip := _tip(one.after)))
+        tips = set[str](), set[str]()
+        for one in self.worktrees:
+            for ends, side in zip(tips, (one.before, one.after), strict=True):
+                if side is not None:
+                    ends.update(side.tips, stash_entries(side), put_aside(side))
         # What a remote has is not the command's.
         yield ask_for_placed(set() if self.follows_remotes else tips[1] - tips[0], tips[0])
 
@@ -258,8 +257,9 @@ class Repository:
         for one in self.worktrees:
             if one.after is not None:
                 yield from tell_states(one.before, one.after)
-            if one.name.startswith("..") and one.before is None:
-                yield refused(f"adds a worktree outside of the workspace: {one.name}")
+            was, now = (side and side.read("gitdir") for side in (one.before, one.after))
+            if one.name.startswith("..") and was != now:
+                yield refused(f"puts a worktree outside of the workspace: {one.name}")
             elif one.name and (one.before is None or one.after is None):
                 side, verb = (one.after, "new") if one.after else (one.before, "removes the")
                 yield change(f"{verb} worktree {one.name} on {short(side.head) if side else ''}")

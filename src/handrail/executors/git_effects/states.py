@@ -9,6 +9,7 @@ from handrail.executors.git_effects.trees import Side
 
 _STATES = {
     "MERGE_HEAD": "a merge",
+    "MERGE_AUTOSTASH": "an autostash",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
     "BISECT_START": "a bisect",
@@ -17,6 +18,10 @@ _STATES = {
     "rebase-apply/applying": "an am",
     "sequencer/todo": "a series of picks",
 }
+_PUT_ASIDE = ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
+# Where a rebase ends, it moves the refs of which this file has a row.
+_MOVED_BY_REBASE = "rebase-merge/update-refs"
+_BRANCHES = "refs/heads/"
 _PLANS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
 _STEPS = frozenset(
     (
@@ -27,6 +32,13 @@ _STEPS = frozenset(
 _STRATEGIES = (b"ort", b"recursive", b"resolve", b"octopus", b"ours", b"subtree")
 _STRATEGY = re.compile(rb"(?im)^\s*strategy\s*=\s*(.*)$")
 _MOST_CHARS = 80
+
+
+def put_aside(side: Side) -> Iterator[str]:
+    """The commits of changes that come back into the folder when what is under way has ended."""
+    for name in _PUT_ASIDE:
+        if (content := side.read(name)) is not None:
+            yield content.decode(errors="replace").strip()
 
 
 def tell_states(before: Side | None, after: Side) -> Iterator[GitNote]:
@@ -56,6 +68,9 @@ def _judge_plans(before: Side | None, after: Side) -> Iterator[GitNote]:
             step = row.split(maxsplit=1)[0]
             if step not in _STEPS and row not in known:
                 yield refused(f"leaves a plan that would run a program: {row[:_MOST_CHARS]}")
+    for row in _rows(after, _MOVED_BY_REBASE):
+        if row.startswith("refs/") and not row.startswith(_BRANCHES):
+            yield refused(f"leaves a rebase that would move {row[:_MOST_CHARS]}")
     options = _STRATEGY.findall(after.read("sequencer/opts") or b"")
     for strategy in filter(None, (after.read("rebase-merge/strategy"), *options)):
         if strategy.strip() not in _STRATEGIES:

@@ -11,6 +11,7 @@ MOST_BYTES = 8 << 20
 MOST_LOG_BYTES = 32 << 20
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SYMBOLIC = "ref: "
+_BRANCHES = "refs/heads/"
 _BYTES = ("utf-8", "surrogateescape")
 # A stash is told by its entries, a bisect as such.
 _PASSING = ("refs/stash", "refs/bisect/")
@@ -64,7 +65,10 @@ class Side:
         content = tree.read(f"{git}/HEAD", MOST_REF_BYTES)
         if content is None:
             return None
-        return cls(tree, git, _value(content, f"{git}/HEAD"), _refs(tree, common or git))
+        head = _value(content, f"{git}/HEAD")
+        if head.startswith(_SYMBOLIC) and not head.startswith(f"{_SYMBOLIC}{_BRANCHES}"):
+            raise UnreadableError(f"{git}/HEAD names {head}, which is no branch")
+        return cls(tree, git, head, _refs(tree, common or git))
 
     def read(self, name: str, most: int = MOST_BYTES) -> bytes | None:
         return self.tree.read(f"{self.git}/{name}", most)
@@ -134,6 +138,7 @@ def _loose(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
 
 def _value(content: bytes, path: str) -> str:
     value = content.decode(errors="surrogateescape").strip()
-    if value.startswith(_SYMBOLIC) or _ID.fullmatch(value):
+    target = value.removeprefix(_SYMBOLIC)
+    if (target != value and not re.search(r"\s", target)) or _ID.fullmatch(value):
         return value
     raise UnreadableError(f"{path} names neither a commit nor a branch")
