@@ -76,6 +76,11 @@ NOT_LOCAL = {
         COMMIT.format("echo $C > .git/MERGE_AUTOSTASH; git tag new"),
         "",
     ),
+    "more commits than are looked at": (
+        r"yes | head -2001 | sed 's/.*/commit refs\/heads\/e\ncommitter a <a@b> 1 +0000\ndata 0\n/'"
+        " | git fast-import --quiet",
+        "",
+    ),
     "a content of a tree that no commit has": (
         "git checkout -q t -- Makefile",
         r"git tag t $(printf '100644 blob %s\tMakefile\n' $(git rev-parse :a.txt) | git mktree)",

@@ -19,6 +19,8 @@ _DELETED = "000000"
 
 # A path in the worktree, and the blob there.
 Placed = tuple[str, str]
+# In the place of all that older commits have, which are not looked at. It is no blob of any file.
+_FURTHER = ("further commits", "unknown")
 
 
 def ask_for_placed(new: Collection[str], old: Collection[str]) -> Query:
@@ -38,9 +40,8 @@ def placed_in(answer: bytes | None) -> set[Placed]:
     if answer is None:
         raise UnreadableError("git cannot list what new commits put where")
     rows = answer.decode(errors="surrogateescape").split("\n")
-    if rows.count(_COMMIT) > _MOST_COMMITS:
-        raise UnreadableError(f"there are more than {_MOST_COMMITS:,} new commits")
-    return {placed for row in rows if (placed := _placed(row)) is not None}
+    found = {placed for row in rows if (placed := _placed(row)) is not None}
+    return found | {_FURTHER} if rows.count(_COMMIT) > _MOST_COMMITS else found
 
 
 def _placed(row: str) -> Placed | None:
