@@ -60,6 +60,8 @@ ROUTES: dict[str, tuple[int, int, int, int]] = {
     # There is no such thing, or nothing left to end, which only those are told who may ask.
     "GET /approvals/{approval_id}": (404, 404, 403, 404),
     "GET /approvals/{approval_id}/unmasked": (404, 404, 403, 404),
+    "GET /approvals/{approval_id}/editable": (404, 404, 403, 403),
+    "POST /approvals/{approval_id}/revise": (404, 404, 403, 403),
     "POST /approvals/{approval_id}/approve": (404, 404, 403, 404),
     "POST /approvals/{approval_id}/reject": (404, 404, 403, 404),
     "POST /approvals/{approval_id}/facts": (403, 404, 403, 403),
@@ -112,6 +114,7 @@ async def use(
         "/tools/{tool_id}/result": a_result(),
         "/approvals/{approval_id}/approve": {"decision": "approved"},
         "/approvals/{approval_id}/reject": {"reason": "not now"},
+        "/approvals/{approval_id}/revise": {"tool_params": {"content": "x"}, "digest": "none"},
         "/approvals/{approval_id}/facts": {"facts": {}},
         "/tools/{tool_id}/cancel": {"reason": "not now"},
         "/tools/{tool_id}/undo": {},

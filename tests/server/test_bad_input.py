@@ -350,6 +350,7 @@ async def test_what_does_not_exist_is_not_found_by_anybody(
         "result": {"status": "failed", "error": "it broke"},
         "approve": {"decision": "approved"},
         "facts": {"facts": {}},
+        "revise": {"tool_params": {"content": "x"}, "digest": "none"},
     }
     before = count_rows(tmp_path)
 

@@ -45,6 +45,7 @@ JSON = {"content-type": "application/json"}
         (errors.CommandExecutionError, 500),
         (errors.StaleCommandError, 500),
         (errors.WebError, 500),
+        (errors.DraftDamaged, 500),
         (errors.NotJudged, 500),
         (errors.ApprovalDeniedError, 500),
         (errors.BrokenTool, 500),

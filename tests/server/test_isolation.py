@@ -43,6 +43,8 @@ NOT_FOR_AGENTS = {
     "GET /approvals",
     "GET /approvals/{approval_id}",
     "GET /approvals/{approval_id}/unmasked",
+    "GET /approvals/{approval_id}/editable",
+    "POST /approvals/{approval_id}/revise",
     "GET /console/links/{sha256}",
     "POST /approvals/{approval_id}/approve",
     "POST /approvals/{approval_id}/reject",
@@ -181,6 +183,7 @@ async def knock(
         "/tools/results": {"results": [a_result(tool_id=ids["tool_id"])]},
         "/approvals/{approval_id}/approve": {"decision": "approved"},
         "/approvals/{approval_id}/facts": {"facts": {}},
+        "/approvals/{approval_id}/revise": {"tool_params": {"content": "x"}, "digest": "none"},
     }
     options = {"json": bodies.get(path.removeprefix(BASE), {})} if method != "GET" else {}
     # A name that is new here stands for a call, until somebody knows better.

@@ -17,12 +17,17 @@ import pytest
 import uvloop
 
 import handrail
+from handrail.app.editor import edit_text
 from handrail.core.box import Isolation, Profile
-from handrail.core.errors import CommandExecutionError
+from handrail.core.effects import Effects
+from handrail.core.errors import BadInput, CommandExecutionError, FileOperationError
 from handrail.core.search import Query
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
 from handrail.executors.commands.starting import BoxStarter, OpenStarter, Starter
+from handrail.executors.drafts import patch
+from handrail.executors.drafts.patch import write_patch
+from handrail.executors.drafts.summing import Summed
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.files.ripgrep import Ripgrep
 from handrail.executors.files.search import SearchExecutor
@@ -37,6 +42,7 @@ from handrail.executors.processes.output import Output
 from handrail.executors.processes.pipes import Streams
 from handrail.executors.processes.programs import ProgramFinder
 from handrail.executors.processes.start import Process, start_process
+from handrail.executors.rehearsal.git_reading import ReadEffects
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import prove_rehearsals
 from handrail.executors.rehearsal.rehearser import Rehearser
@@ -208,6 +214,24 @@ async def gits_own_identity(place: Place) -> tuple[set[int], set[int]]:
     return descriptors(place.told.read_text()), {0, 1, 2}
 
 
+async def a_patch(place: Place) -> tuple[set[int], set[int]]:
+    git = place.program("git")
+    place.monkeypatch.setattr(patch, "_command", lambda *words: [git])
+    layer = place.folder / "layer"
+    layer.mkdir()
+    summed = Summed(str(place.root), str(layer), 1, ReadEffects(Effects()), {})
+    with (place.folder / "a.patch").open("wb") as output, suppress(FileOperationError):
+        await asyncio.to_thread(write_patch, summed, output)
+    return descriptors(place.told.read_text()), {0, 1, 2}
+
+
+async def an_editor(place: Place) -> tuple[set[int], set[int]]:
+    place.monkeypatch.setenv("VISUAL", place.program("editor"))
+    with suppress(BadInput):
+        await asyncio.to_thread(edit_text, "text")
+    return descriptors(place.told.read_text()), {0, 1, 2}
+
+
 async def a_socket_in_a_box(place: Place) -> tuple[set[int], set[int]]:
     lister = place.folder / "lister.py"
     lister.write_text(LIST_IN_PYTHON.replace("OUT", repr(str(place.told))))
@@ -241,6 +265,8 @@ WAYS: dict[str, dict[str, Way]] = {
         f"rehearsal-{kind}": partial(in_a_rehearsal, profile=kind)
         for kind in (Profile.READ, Profile.WRITE)
     },
+    "app/editor.py": {"editor": an_editor},
+    "executors/drafts/patch.py": {"patch": a_patch},
     "executors/files/search.py": {"ripgrep": a_search},
     "executors/git/environment.py": {"git-identity": gits_own_identity},
     "executors/git/outside.py": {"git-outside": git_outside},
