@@ -30,7 +30,7 @@ def answer_without_call(tool_use_id: str, why: str = _NOT_BEGUN) -> ToolAnswer:
 
 
 def _note_on_change(ended: ToolExecution) -> str:
-    """What a person has changed in the call. Neither the agent nor they are others to be fenced."""
+    """The sentence about a person's change of the call; it is trusted, so it needs no fence."""
     if ended.revision is None or ended.approved_at is None or not ended.revision.note:
         return ""
     return f"{shown_to_model(ended.revision.note)}\n"

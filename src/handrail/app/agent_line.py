@@ -27,7 +27,7 @@ _MOST_LINE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to run: `name` is what the person has typed, `program` what it means there.
+    """The program to run: `name` as the person has typed it, and the `program` that it names.
 
     It starts in a `folder` of the workspace, by its path from the root.
     """

@@ -91,7 +91,7 @@ async def _serve(line: socket.socket, drafts: ClientDrafts, stop: asyncio.Event)
 
 
 def _told(end: AgentEnd) -> dict[str, object]:
-    """What the command is told of the end of its program."""
+    """The message to the command about the end of its program."""
     # Changes that cannot be applied count too.
     changed = 0 if end.step is None else len(end.step.changes) or int(not end.step.is_whole)
     hosts = [one.host for one in end.traffic.contacted]

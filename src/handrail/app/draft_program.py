@@ -49,7 +49,7 @@ class DraftProgram:
         return profile_for(self.words[0])
 
     def order(self, shell: Mapping[str, str], *, terminal: bool) -> Order:
-        """What the client is told.
+        """The order for the client.
 
         Raises:
             CommandExecutionError: There is no such program.
@@ -161,6 +161,6 @@ def _read_end(told: dict[str, Any] | None) -> ProgramEnd:
 
 
 def _folder_in(workspace: str) -> str:
-    """Where the person is in the workspace; its root if they are elsewhere."""
+    """The person's current folder as a path in the workspace; its root if they are elsewhere."""
     here = Path.cwd()
     return os.path.relpath(here, workspace) if here.is_relative_to(workspace) else "."

@@ -31,7 +31,9 @@ def edit_text(text: str, *, suffix: str = ".txt") -> str:
         except OSError as error:
             raise SetupError(f"{words[0]} cannot be started: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise BadInput("the editor has left what is not UTF-8; nothing was changed") from error
+            raise BadInput(
+                "the editor saved text that is not UTF-8; nothing was changed"
+            ) from error
     if ended.returncode != 0:
         raise BadInput(f"{words[0]} ended with {ended.returncode}; nothing was changed")
     return edited if text.endswith("\n") else edited.removesuffix("\n")

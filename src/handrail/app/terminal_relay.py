@@ -1,8 +1,8 @@
 """TerminalRelay: a terminal of its own for a program, behind the one that a person sits at.
 
 The program controls its terminal, so Ctrl+C, job control and changes of the window work as usual,
-and it can do nothing to the person's own but print. A thread relays, because a terminal that was
-told to wait blocks whoever writes to it.
+and it can do nothing to the person's own but print. A thread relays, because writing to a
+terminal that was told to wait (Ctrl+S) blocks.
 """
 
 import asyncio

@@ -20,11 +20,11 @@ _CONNECT_SECONDS = 30.0
 
 
 class UnknownFolder(SetupError):
-    """A server runs here, and nobody has made this folder known to it."""
+    """A server runs here, and this folder is not set up on it."""
 
 
 def find_server(settings: Settings, workspace: Path) -> Credentials | None:
-    """What to reach the server with that has this folder already; None where there is none.
+    """The credentials for a server that has this folder already; None where there is none.
 
     Raises:
         UnknownFolder: A server runs here, and does not know this folder.
@@ -96,7 +96,7 @@ async def visit_here(settings: Settings, workspace: Path, visit: Visit) -> None:
     try:
         await while_up(replace(settings, port=0), workspace, begin)
     finally:
-        # Nobody is to look for a server where this one was for a while.
+        # This address was for one run only.
         if (after := home.find_credentials(root)) is not None:
             server = usual if before is None else before.server
             home.save_credentials(replace(after, server=server))

@@ -93,7 +93,7 @@ def _read(file: Path) -> str:
 
 
 def _edited(now: Params) -> Params:
-    """What the person makes of it in their editor: of one text as it is, of more as JSON."""
+    """Open the fields in the person's editor: one text as it is, several as JSON."""
     if len(now) == 1:
         ((name, value),) = now.items()
         if isinstance(value, str):

@@ -133,7 +133,7 @@ class _Errand:
             if end.changed or self._goes_on:
                 self._tell_decision(call)
 
-    def _proposals(self, api: HandrailApi, channel: "Channel | None") -> Proposals:
+    def _proposals(self, api: HandrailApi, channel: Channel | None) -> Proposals:
         def on_question(card: Card) -> None:
             if channel is None:
                 command = f"{program()} approvals approve {short(card.approval_id)}"
