@@ -66,6 +66,7 @@ async def test_a_script_changes_nothing_before_the_yes_to_its_one_card(up: Rig) 
     said = await finish(process)
 
     assert "step 1    bash -c" in (await up.as_person(lambda api: api.unmask(card))).evidence
+    assert "calls" not in card.evidence
     assert str(workspace) in said
     assert process.wait() == 0
     assert run("cat a.txt; git log --format=%s; ls", workspace) == (

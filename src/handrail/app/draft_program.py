@@ -12,6 +12,7 @@ from typing import Any
 from handrail.app.agent_line import AgentLine, Order, open_line
 from handrail.app.proposals import Proposal, Proposals
 from handrail.app.terminal_relay import TerminalRelay
+from handrail.core.draft import PROGRAM_RUN
 from handrail.core.errors import BadInput, CommandExecutionError
 from handrail.core.execution import Status
 from handrail.executors.agents.profiles import AgentProfile, profile_for
@@ -59,7 +60,7 @@ class DraftProgram:
         passed = {key: shell[key] for key in _FROM_TERMINAL if terminal and key in shell}
         return Order(
             session_id=self.session_id,
-            call_id=f"run-{secrets.token_hex(8)}",
+            call_id=f"{PROGRAM_RUN}{secrets.token_hex(8)}",
             name=name,
             program=find_program(name, shell.get("PATH", os.defpath), self.workspace),
             arguments=tuple(arguments),

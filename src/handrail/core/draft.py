@@ -14,6 +14,8 @@ from handrail.core.search import Searches
 
 T = TypeVar("T")
 
+# How the id of a program's run begins; it is no call.
+PROGRAM_RUN = "run-"
 EXPIRES_SOON = timedelta(days=2)
 
 
@@ -41,6 +43,11 @@ class DraftStep:
     notes: tuple[str, ...] = ()
     uncertain: tuple[str, ...] = ()
     is_whole: bool = True
+
+    @property
+    def is_call(self) -> bool:
+        """Whether a call made it, and not a program that a person has started."""
+        return not self.call.startswith(PROGRAM_RUN)
 
     def with_program(
         self, exit_code: int, hosts: tuple[str, ...], notes: tuple[str, ...]

@@ -18,8 +18,8 @@ def history(summed: DraftSum, *, calls: bool = False) -> Iterator[str]:
         ending = "" if step.exit_code in (None, 0) else f" (exit code {step.exit_code})"
         yield f"step {step.number:<4} {visible(step.title)}{ending}"
         yield from (f"host      {visible(host)}" for host in step.hosts)
-    if calls:
-        yield f"calls    {' '.join(step.call for step in summed.steps)}"
+    if calls and (made := [step.call for step in summed.steps if step.is_call]):
+        yield f"calls    {' '.join(made)}"
     if summed.later:
         yield f"{summed.later:,} later steps are not part of it"
 

@@ -5,6 +5,8 @@ import { moment } from "../words/time";
 import { visible } from "../words/visible";
 
 const MOST_FILES = 5;
+// How the id of a step begins that a program has made: its output is on the person's terminal.
+const PROGRAM_RUN = "run-";
 
 /** A step as `show_draft` tells it. */
 export interface ShownStep {
@@ -43,9 +45,11 @@ export function History({ steps }: { steps: ShownStep[] }) {
           </div>
           <span className="shrink-0 text-right text-xs text-soft">
             {moment(step.at)}
-            <Link href={`/activity/${step.tool_id}`} aria-label={`Output of step ${step.number}`} className="block text-accent underline underline-offset-2">
-              Output
-            </Link>
+            {!step.tool_id.startsWith(PROGRAM_RUN) && (
+              <Link href={`/activity/${step.tool_id}`} aria-label={`Output of step ${step.number}`} className="block text-accent underline underline-offset-2">
+                Output
+              </Link>
+            )}
           </span>
         </li>
       ))}
