@@ -100,6 +100,26 @@ async def test_without_a_terminal_another_screen_answers(drafting: Rig) -> None:
     assert (drafting.workspace / "a.txt").read_text() == "two\n"
 
 
+@pytest.mark.behaviour("draft.choose")
+async def test_chosen_files_are_applied_and_when_undone_are_in_the_draft_again(
+    drafting: Rig,
+) -> None:
+    applied, _ = await asyncio.gather(
+        asyncio.to_thread(drafts, drafting, "apply", "journey", "--file", "a.txt"),
+        drafting.answer(Choice(approved=True)),
+    )
+
+    assert applied.returncode == 0, applied.stderr
+    assert "Applied a part of 3 steps: changes a.txt" in applied.stdout
+    assert (drafting.workspace / "a.txt").read_text() == "two\n"
+    assert not (drafting.workspace / "log.txt").exists()
+    session = ("--session", "journey", "--yes")
+    undone = drafting.run("undo", *session, "--workspace", str(drafting.workspace))
+    assert undone.returncode == 0, undone.stderr
+    assert "changed a.txt" in drafts(drafting, "show", "journey").stdout
+    assert (drafting.workspace / "a.txt").read_text() == "one\n"
+
+
 @pytest.mark.behaviour("draft.agent-is-told")
 async def test_the_agent_is_told_which_steps_a_person_has_discarded(drafting: Rig) -> None:
     refused = drafts(drafting, "discard", "journey")

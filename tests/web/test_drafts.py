@@ -46,7 +46,7 @@ async def asking_for_changes(page: Page) -> None:
 
 
 async def choose_step(page: Page, what: str, step: str) -> None:
-    await page.get_by_role("button", name="Steps", exact=True).click()
+    await page.get_by_role("button", name="A part", exact=True).click()
     await page.get_by_role("menuitem", name=what).click()
     await page.get_by_role("dialog").get_by_role("radio", name=step).check()
 
@@ -101,6 +101,28 @@ async def until(holds: Any) -> None:
     async with asyncio.timeout(20):
         while not holds():
             await asyncio.sleep(0.05)
+
+
+async def test_chosen_files_come_on_a_card_of_their_own(console: Console, asks: Asking) -> None:
+    page, _ = await card_of(console, asks)
+    await page.get_by_role("button", name="A part", exact=True).click()
+    await page.get_by_role("menuitem", name="Apply chosen files").click()
+    await page.get_by_role("button", name="A part", exact=True).click()
+    await page.get_by_role("menuitem", name="Apply chosen files").click()
+
+    dialog = page.get_by_role("dialog", name="Apply chosen files")
+    await dialog.get_by_role("checkbox", name="notes.md").check()
+    await expect(dialog.get_by_role("status")).to_have_text("1 path")
+    assert await violations(page) == []
+    await dialog.get_by_role("button", name="Show the card").click()
+
+    title = page.get_by_role("heading", name=re.compile("Apply a part of a draft of 3 steps"))
+    await expect(title).to_be_visible()
+    await expect(evidence_of(page)).to_contain_text("2 other changes stay in the draft")
+    await asking_for_changes(page)
+    await press_alone(page, "a")
+    await until(lambda: "notes.md" in files_in(console.rig.workspace))
+    assert files_in(console.rig.workspace) == {"src/cart.py": BEFORE, "notes.md": "# Discounts\n"}
 
 
 async def test_from_a_step_on_a_draft_is_discarded_and_the_agent_told(
@@ -185,8 +207,8 @@ async def test_a_draft_can_be_read_and_decided_on_a_phone(
     page, _ = await card_of(console, asks, viewport=PHONE, color_scheme=theme)
 
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    for name in ("Approve all", "Steps", "Ask for changes…"):
-        button = page.get_by_role("button", name=name, exact=name == "Steps")
+    for name in ("Approve all", "A part", "Ask for changes…"):
+        button = page.get_by_role("button", name=name, exact=name == "A part")
         await expect(button).to_be_in_viewport(ratio=1)
     found = await violations(page)
     await choose_step(page, "Apply up to a step", "Write 2 lines to src/cart.py")

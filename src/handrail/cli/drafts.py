@@ -113,18 +113,24 @@ def apply(
     session: Session,
     workspace: options.Workspace = Path(),
     steps: Steps = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option("--file", help="Only this file, or all below this folder. May be repeated."),
+    ] = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """Apply a draft: shows its card in this terminal, and asks you.
 
     For example: `handrail drafts apply demo`, or `handrail drafts apply demo --steps 3` for the
-    first three steps.
+    first three steps, or `handrail drafts apply demo --file src` for a part of the files.
 
-    Without a terminal it waits for an answer on another screen. What was applied can be undone.
+    With `--file`, all other changes and every commit stay in the draft. Without a terminal it waits
+    for an answer on another screen. What was applied can be undone.
     """
     channel = None if json else find_terminal()
-    params = {} if steps is None else {"steps": steps}
+    asked = {"steps": steps, "files": files}
+    params = {name: value for name, value in asked.items() if value}
 
     async def decide(api: HandrailApi) -> dict[str, Any]:
         return await _call(api, "apply_draft", params, await _find(api, session), channel)

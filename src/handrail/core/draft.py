@@ -92,7 +92,8 @@ class DraftSum(NamedTuple):
     """What the first steps of a draft change together, against the workspace as it is now.
 
     `conflicts` are paths that others have changed in the workspace after the draft did, each in a
-    sentence. `later` counts the steps that are not part of it.
+    sentence. `later` counts the steps that are not part of it, and `others` the changes of these
+    steps that were not chosen.
     """
 
     effects: Effects
@@ -100,6 +101,7 @@ class DraftSum(NamedTuple):
     conflicts: tuple[str, ...] = ()
     later: int = 0
     why_not: str = ""
+    others: int = 0
 
 
 class DraftSummary(NamedTuple):
@@ -151,10 +153,13 @@ class Drafts(Protocol):
         """
         ...
 
-    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+    async def sum_up(
+        self, call: CallRef, steps: int | None, paths: Sequence[str] | None = None
+    ) -> DraftSum:
         """The effects of the first `steps` of the session's draft, or of all.
 
-        A call that asks again is told about the same steps, also if there are more by now.
+        With `paths` only what they do to these files, and to all below these folders. A call that
+        asks again is told about the same steps, also if there are more by now.
 
         Raises:
             CommandExecutionError: There is no draft, or it cannot be read.
@@ -214,7 +219,9 @@ class NoDrafts:
     def work_on(self, call: CallRef, title: str) -> DraftWork:
         raise CommandExecutionError(self._why_not)
 
-    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+    async def sum_up(
+        self, call: CallRef, steps: int | None, paths: Sequence[str] | None = None
+    ) -> DraftSum:
         raise CommandExecutionError(self._why_not)
 
     async def look(

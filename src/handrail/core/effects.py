@@ -6,7 +6,7 @@ all effects binds an approval to exactly these bytes.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -235,6 +235,31 @@ class Effects:
     def renames(self) -> Mapping[str, str]:
         """The old path of each file that was renamed, by its new path."""
         return find_renames(self.changes)
+
+    def choose(self, paths: Sequence[str]) -> "Effects":
+        """The changes of some files, and of all below some folders, without those of git.
+
+        A renamed file comes with its old path, and a new one with the folders that it needs.
+        """
+        chosen = {change.path for change in self.changes if _is_within(change.path, paths)}
+        chosen |= {old for new, old in self.renames.items() if new in chosen}
+        needed = {parent for path in chosen for parent in _parents(path)}
+        changes = tuple(
+            change
+            for change in self.changes
+            if change.path in chosen or (change.path in needed and change.after is not None)
+        )
+        # Without git's words each change has to be shown, so none counts as known to git.
+        return replace(self, changes=changes, git=_NO_GIT)
+
+
+def _is_within(path: str, folders: Sequence[str]) -> bool:
+    return any(path == one or path.startswith(f"{one}/") for one in folders)
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
 
 
 def find_renames(changes: Iterable[Effect]) -> dict[str, str]:

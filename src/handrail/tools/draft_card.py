@@ -20,6 +20,8 @@ def history(summed: DraftSum, *, calls: bool = False) -> Iterator[str]:
         yield from (f"host      {visible(host)}" for host in step.hosts)
     if calls and (made := [step.call for step in summed.steps if step.is_call]):
         yield f"calls    {' '.join(made)}"
+    if summed.others:
+        yield f"{summed.others:,} other changes stay in the draft; no test has run without them"
     if summed.later:
         yield f"{summed.later:,} later steps are not part of it"
 

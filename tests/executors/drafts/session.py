@@ -1,7 +1,7 @@
 """A session for tests: its calls work on a draft as a client has them do it."""
 
 import itertools
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,9 +82,9 @@ class DraftSession:
     async def sum_up(self, steps: int | None = None) -> DraftSum:
         return await self.drafts.sum_up(self.call(), steps)
 
-    async def apply(self, steps: int | None = None) -> DraftSum:
+    async def apply(self, steps: int | None = None, paths: Sequence[str] | None = None) -> DraftSum:
         call = self.call()
-        summed = await self.drafts.sum_up(call, steps)
+        summed = await self.drafts.sum_up(call, steps, paths)
         await self.drafts.apply(call)
         return summed
 

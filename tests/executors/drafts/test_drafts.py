@@ -72,6 +72,54 @@ async def test_a_command_works_on_what_earlier_calls_have_made(
     assert contents(root) == {}
 
 
+async def test_chosen_files_are_applied_and_the_others_stay_in_the_draft(
+    session: DraftSession, root: Path
+) -> None:
+    (root / "a.txt").write_text("old\n")
+    (root / "named.txt").write_text("a name\n")
+    await session.shell("echo new > a.txt; mkdir -p src/deep; echo x > src/deep/x; echo y > src/y")
+    await session.shell("mv named.txt renamed.txt; echo b > b.txt")
+
+    chosen = await session.apply(paths=["src/deep/x", "renamed.txt"])
+
+    first = {"a.txt": "old\n", "renamed.txt": "a name\n", "src": None, "src/deep": None}
+    assert contents(root) == {**first, "src/deep/x": "x\n"}
+    assert chosen.others == 3
+    assert paths_of(await session.sum_up()) == ["a.txt", "b.txt", "src/y"]
+    await session.write("b.txt", "later\n")
+    await session.apply()
+    rest = {"a.txt": "new\n", "b.txt": "later\n", "src/y": "y\n"}
+    assert contents(root) == {**first, "src/deep/x": "x\n", **rest}
+    with pytest.raises(CommandExecutionError, match="has no draft"):
+        await session.sum_up()
+
+
+async def test_a_choice_leaves_commits_in_the_draft(session: DraftSession, root: Path) -> None:
+    run("git init -q .; git commit -q --allow-empty -m first", root)
+    await session.shell("git config user.name a; git config user.email a@example.org")
+    await session.shell("echo a > a; git add a; git commit -qm second; echo b > b")
+
+    chosen = await session.apply(paths=["a", "b"])
+
+    assert contents(root) == {"a": "a\n", "b": "b\n"}
+    assert chosen.effects.git.changes == ()
+    rest = await session.apply()
+    assert rest.effects.changes == ()
+    assert "second" in "".join(note.words for note in rest.effects.git.notes)
+
+
+async def test_a_path_that_the_draft_does_not_change_cannot_be_chosen(
+    session: DraftSession,
+) -> None:
+    await session.write("src/a.txt", "a\n")
+
+    with pytest.raises(CommandExecutionError, match="the draft changes nothing at sr"):
+        await session.apply(paths=["src", "sr"])
+    assert paths_of(await session.apply(paths=["src"])) == ["src", "src/a.txt"]
+    with pytest.raises(CommandExecutionError, match="has no draft"):
+        await session.sum_up()
+
+
 async def test_another_session_sees_nothing_of_it(session: DraftSession) -> None:
     other = DraftSession(session.drafts, "second")
     await session.write("a.txt", "one\n")

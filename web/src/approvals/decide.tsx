@@ -4,6 +4,7 @@ import { createPortal } from "react-dom";
 
 import { useSession } from "../api/session";
 import type { ApprovalView } from "../api/types";
+import { go } from "../router";
 import { Button } from "../ui/button";
 import { useKeys } from "../ui/keys";
 import { stepsOf } from "../words/evidence";
@@ -11,7 +12,7 @@ import { visible } from "../words/visible";
 import { Answered, sentence } from "./answered";
 import { useDecision } from "./decision";
 import type { StepAct } from "./draft-answers";
-import { DraftMenu } from "./draft-menu";
+import { addressOfDraft, DraftMenu } from "./draft-menu";
 import { EditDialog } from "./edit-dialog";
 import { ClassDialog, SessionDialog } from "./grant-dialogs";
 import { MoreMenu, type Wider } from "./more-menu";
@@ -123,7 +124,7 @@ export function DecisionBar({ card, onNext, onAsking, withKeys = true, evidence,
               {isDraft ? "Approve all" : "Approve once"}
             </Button>
             {isDraft ? (
-              role === "user" && <DraftMenu steps={steps.length} disabled={!ready || steps.length === 0} onChoose={setAsking} />
+              role === "user" && <DraftMenu steps={steps.length} disabled={!ready || steps.length === 0} onChoose={setAsking} onFiles={() => go(addressOfDraft(card.session_id))} />
             ) : (
               <MoreMenu offers={offers} disabled={!mayApprove} onChoose={setAsking} />
             )}

@@ -9,8 +9,20 @@ const ITEMS: Record<StepAct, { title: string; about: string }> = {
   discard: { title: "Discard from a step…", about: "Removes that step and all later ones from the draft. The workspace stays as it is." },
 };
 
-/** What can be done with a part of a draft. A single step has no part that could be applied. */
-export function DraftMenu({ steps, disabled, side = "above", onChoose }: { steps: number; disabled: boolean; side?: "above" | "below"; onChoose: (act: StepAct) => void }) {
+export function addressOfDraft(session: string): string {
+  return `/drafts/${encodeURIComponent(session)}`;
+}
+
+interface Props {
+  steps: number;
+  disabled: boolean;
+  side?: "above" | "below";
+  onChoose: (act: StepAct) => void;
+  onFiles: () => void;
+}
+
+/** What can be done with a part of a draft. A single step has no earlier ones that could be applied. */
+export function DraftMenu({ steps, disabled, side = "above", onChoose, onFiles }: Props) {
   const acts: StepAct[] = steps > 1 ? ["apply", "discard"] : ["discard"];
   return (
     <Menu
@@ -18,17 +30,24 @@ export function DraftMenu({ steps, disabled, side = "above", onChoose }: { steps
       className="w-80"
       trigger={(button) => (
         <Button {...button} disabled={disabled}>
-          Steps
+          A part
           <ChevronDown size={14} aria-hidden />
         </Button>
       )}
     >
       {acts.map((act) => (
-        <button key={act} type="button" role="menuitem" onClick={() => onChoose(act)} className={`block ${ITEM}`}>
-          <span className={`block font-medium ${act === "discard" ? "text-critical" : ""}`}>{ITEMS[act].title}</span>
-          <span className="block text-xs text-soft">{ITEMS[act].about}</span>
-        </button>
+        <Item key={act} {...ITEMS[act]} bad={act === "discard"} onClick={() => onChoose(act)} />
       ))}
+      <Item title="Apply chosen files…" about="You get a card with these files only. All other changes, and commits, stay in the draft." onClick={onFiles} />
     </Menu>
+  );
+}
+
+function Item({ title, about, bad = false, onClick }: { title: string; about: string; bad?: boolean; onClick: () => void }) {
+  return (
+    <button type="button" role="menuitem" onClick={onClick} className={`block ${ITEM}`}>
+      <span className={`block font-medium ${bad ? "text-critical" : ""}`}>{title}</span>
+      <span className="block text-xs text-soft">{about}</span>
+    </button>
   );
 }

@@ -19,12 +19,14 @@ import { Notice } from "../ui/notice";
 import { Page } from "../ui/page";
 import { agentName } from "../words/agent";
 import { visible } from "../words/visible";
+import { FilesDialog } from "./files-dialog";
 import { endingOf, History, type ShownStep } from "./history";
 import { DraftFacts, DraftWarnings } from "./row";
 
 /** What `show_draft` has to tell. */
 interface ShownDraft {
   steps: ShownStep[];
+  files: string[];
   conflicts: string[];
   why_not: string;
   diff: string;
@@ -90,6 +92,7 @@ interface Props {
 function Shown({ draft, told, isStale, isLooking, onLook }: Props) {
   const propose = usePropose();
   const [act, setAct] = useState<StepAct | null>(null);
+  const [isChoosing, setChoosing] = useState(false);
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState("");
   const decide = async (tool: string, params: Record<string, unknown>) => {
@@ -103,6 +106,7 @@ function Shown({ draft, told, isStale, isLooking, onLook }: Props) {
       setTrouble(error instanceof Error ? error.message : String(error));
     }
     setAct(null);
+    setChoosing(false);
     setBusy(false);
   };
   const exporting = `handrail drafts export ${quoted(draft.session_id)} draft.patch`;
@@ -128,7 +132,7 @@ function Shown({ draft, told, isStale, isLooking, onLook }: Props) {
         <Button look="primary" disabled={busy} icon={<Check size={15} aria-hidden />} onClick={() => void decide("apply_draft", {})}>
           Apply…
         </Button>
-        <DraftMenu side="below" steps={told.steps.length} disabled={busy} onChoose={setAct} />
+        <DraftMenu side="below" steps={told.steps.length} disabled={busy} onChoose={setAct} onFiles={() => setChoosing(true)} />
       </div>
       <section aria-labelledby="history">
         <h2 id="history" className="mb-2 font-medium">
@@ -145,6 +149,7 @@ function Shown({ draft, told, isStale, isLooking, onLook }: Props) {
       <p className="flex flex-wrap items-center gap-2 text-soft">
         As a patch, on its machine: <Code>{exporting}</Code> <Copy text={exporting} what="the command" />
       </p>
+      {isChoosing && <FilesDialog files={told.files} busy={busy} onClose={() => setChoosing(false)} onChoose={(files) => void decide("apply_draft", { files })} />}
       <StepsDialog
         act={act}
         steps={told.steps.map((step) => ({ ...step, ending: endingOf(step) }))}

@@ -1,4 +1,5 @@
 import type { DraftView } from "../api/types";
+import { addressOfDraft } from "../approvals/draft-menu";
 import { Link } from "../router";
 import { Code } from "../ui/code";
 import { Fact, Facts } from "../ui/facts";
@@ -13,7 +14,7 @@ export function DraftRow({ draft }: { draft: DraftView }) {
   return (
     <li className="space-y-2 px-4 py-3">
       <h2 className="font-medium [overflow-wrap:anywhere]">
-        <Link href={addressOf(draft.session_id)} className="rounded text-accent underline underline-offset-2">
+        <Link href={addressOfDraft(draft.session_id)} className="rounded text-accent underline underline-offset-2">
           {agentName(draft)}: {several(draft.steps, "step")}, {several(draft.files, "file")}
         </Link>
       </h2>
@@ -21,10 +22,6 @@ export function DraftRow({ draft }: { draft: DraftView }) {
       <DraftWarnings draft={draft} />
     </li>
   );
-}
-
-export function addressOf(session: string): string {
-  return `/drafts/${encodeURIComponent(session)}`;
 }
 
 export function DraftFacts({ draft }: { draft: DraftView }) {

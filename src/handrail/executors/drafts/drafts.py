@@ -79,7 +79,9 @@ class ClientDrafts:
             DraftRehearsals(step, executor),
         )
 
-    async def sum_up(self, call: CallRef, steps: int | None) -> DraftSum:
+    async def sum_up(
+        self, call: CallRef, steps: int | None, paths: Sequence[str] | None = None
+    ) -> DraftSum:
         draft = self._find(call.session_id)
         earlier = self._sums.get(call)
         async with draft.turn:
@@ -93,6 +95,12 @@ class ClientDrafts:
                 number = draft.layers.last
                 summed = await self._sum_up(draft, number)
         await self._forget(call)
+        if paths is not None:
+            try:
+                summed = summed.choose(paths)
+            except CommandExecutionError:
+                await asyncio.to_thread(summed.read.discard)
+                raise
         self._sums[call] = summed
         return tell_sum(summed, known)
 
@@ -118,8 +126,9 @@ class ClientDrafts:
             raise StaleFileError(summed.conflicts[0])
         async with draft.turn:
             await asyncio.to_thread(self._apply, call, summed)
-            await draft.drop_through(summed.number)
-            self._marker(call.session_id).unlink()
+            if not summed.others:
+                await draft.drop_through(summed.number)
+                self._marker(call.session_id).unlink()
         await self._forget(call)
 
     async def discard(
@@ -180,13 +189,18 @@ class ClientDrafts:
         return summed
 
     def _apply(self, call: CallRef, summed: Summed) -> None:
-        marker = self._marker(call.session_id)
-        try:
-            marker.write_text(json.dumps({"call": call.tool_id, "number": summed.number}))
-        except OSError as error:
-            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
+        if not summed.others:
+            self._mark(call, summed.number)
         with summed.opened() as (_, upper):
             apply(self._parts.store, call.tool_id, summed.effects, upper, summed.read.objects)
+
+    def _mark(self, call: CallRef, number: int) -> None:
+        """Note that the steps up to this number are applied by now, if the call was carried out."""
+        text = json.dumps({"call": call.tool_id, "number": number})
+        try:
+            self._marker(call.session_id).write_text(text)
+        except OSError as error:
+            raise FileOperationError(_NOT_KEPT.format(error.strerror)) from error
 
     def open(self, session_id: str) -> Draft:
         """The draft of a session, which counts as used.

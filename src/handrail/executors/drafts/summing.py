@@ -29,6 +29,8 @@ class Summed:
     number: int
     read: ReadEffects
     first: Mapping[str, Node | None]
+    # How many changes were not chosen.
+    others: int = 0
 
     @property
     def effects(self) -> Effects:
@@ -52,6 +54,21 @@ class Summed:
         ]
         more = len(clashes) - len(told)
         return (*told, f"and {more:,} more") if more else tuple(told)
+
+    def choose(self, paths: Sequence[str]) -> "Summed":
+        """Only the changes of these files, and of all below these folders.
+
+        Raises:
+            CommandExecutionError: Nothing changes at one of the paths.
+        """
+        effects = self.effects
+        for path in paths:
+            if not effects.choose([path]).changes:
+                raise CommandExecutionError(f"the draft changes nothing at {path}")
+        chosen = effects.choose(paths)
+        others = len(effects.changes) + len(effects.git.changes) - len(chosen.changes)
+        read = replace(self.read, effects=chosen, objects=())
+        return replace(self, read=read, others=others) if others else self
 
     def draw(self, draw: Callable[[Contents], T]) -> T:
         with self.opened() as (lower, upper):
@@ -99,7 +116,8 @@ def _of_draft(changes: Iterable[Effect], first: Mapping[str, Node | None]) -> It
 def tell_sum(summed: Summed, known: Sequence[DraftStep]) -> DraftSum:
     own = tuple(step for step in known if step.number <= summed.number)
     why = "; ".join(summed.effects.refusals) or summed.read.why_not
-    return DraftSum(summed.effects, own, summed.conflicts, len(known) - len(own), why)
+    later = len(known) - len(own)
+    return DraftSum(summed.effects, own, summed.conflicts, later, why, summed.others)
 
 
 def last_of(steps: Sequence[DraftStep], wanted: int | None) -> int:

@@ -1,9 +1,10 @@
 """apply_draft: put what a session has changed in its draft to a person, and apply it."""
 
+import posixpath
 from collections.abc import Iterator
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from handrail.core.draft import DraftSum
 from handrail.core.errors import PathValidationError, StaleFileError
@@ -22,6 +23,7 @@ from handrail.tools.effects import show_effects, sum_up
 
 _DRAFT = "the draft"
 _MOST_CONFLICTS = 5
+MOST_FILES = 200
 _NO_CALL = "a draft is known by the session of a call only"
 
 
@@ -31,6 +33,18 @@ class ApplyDraftParams(ToolParams):
         ge=1,
         description="The number of the last step to apply; without it, all steps are applied.",
     )
+    files: list[str] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_FILES,
+        description="Apply only the changes of these files, and of all below these folders. The "
+        "others, and commits, stay in the draft.",
+    )
+
+    @field_validator("files")
+    @classmethod
+    def _as_paths(cls, files: list[str] | None) -> list[str] | None:
+        return None if files is None else [posixpath.normpath(file) for file in files]
 
 
 class ApplyDraft(Tool[ApplyDraftParams]):
@@ -46,12 +60,13 @@ class ApplyDraft(Tool[ApplyDraftParams]):
     decides_drafts: ClassVar[bool] = True
 
     def preview(self, params: ApplyDraftParams) -> str:
-        if params.steps is None:
-            return "Apply the draft of this session"
-        return f"Apply the draft of this session up to step {params.steps:,}"
+        what = "the draft of this session"
+        if params.files is not None:
+            what = f"{len(params.files):,} chosen paths of {what}"
+        return f"Apply {what}" + ("" if params.steps is None else f" up to step {params.steps:,}")
 
     async def survey(self, params: ApplyDraftParams, scene: Scene, hands: Hands) -> Survey:
-        summed = await hands.drafts.sum_up(_call_of(hands), params.steps)
+        summed = await hands.drafts.sum_up(_call_of(hands), params.steps, params.files)
         if summed.why_not:
             raise PathValidationError(f"the draft cannot be applied: {summed.why_not}")
         if summed.effects.is_empty:
@@ -59,6 +74,7 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         drawn = await hands.drafts.show(
             _call_of(hands), lambda contents: show_effects(summed.effects, scene.rules, contents)
         )
+        part = "a part of " if summed.others else ""
         told = "".join(f"{line}\n" for line in history(summed, calls=True)) + drawn.text
         masked = mask_text(told)
         return Survey(
@@ -66,7 +82,7 @@ class ApplyDraft(Tool[ApplyDraftParams]):
             (*judge_effects(summed.effects, scene.rules), *_concerns(summed, drawn.not_shown)),
             cut_middle(masked, MOST_EVIDENCE_CHARS),
             unmasked=None if masked == told else cut_middle(told, MOST_EVIDENCE_CHARS),
-            summary=f"Apply a draft of {count_steps(summed.steps)}: {sum_up(summed.effects)}",
+            summary=f"Apply {part}a draft of {count_steps(summed.steps)}: {sum_up(summed.effects)}",
         )
 
     async def execute(
@@ -79,16 +95,18 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         call = _call_of(hands)
         if facts is None:
             raise StaleFileError("the draft was not looked at; ask again")
-        summed = await hands.drafts.sum_up(call, params.steps)
+        summed = await hands.drafts.sum_up(call, params.steps, params.files)
         if facts != _facts(summed):
             raise StaleFileError("the draft or the workspace has changed since it was shown")
         await hands.drafts.apply(call)
         changed = [change.path for change in summed.effects.changes]
-        fields = {"steps": len(summed.steps), "changed": changed, "left": summed.later}
+        left = summed.later + (len(summed.steps) if summed.others else 0)
+        fields = {"steps": len(summed.steps), "changed": changed, "left": left}
         if hosts := [host for step in summed.steps for host in step.hosts]:
             fields["hosts"] = hosts
+        part = "a part of " if summed.others else ""
         what = sum_up(summed.effects) or "nothing is changed by it"
-        return ToolResult(True, f"Applied {count_steps(summed.steps)}: {what}", fields)
+        return ToolResult(True, f"Applied {part}{count_steps(summed.steps)}: {what}", fields)
 
 
 def _call_of(hands: Hands) -> CallRef:
