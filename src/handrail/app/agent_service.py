@@ -21,7 +21,10 @@ from handrail.executors.drafts.drafts import ClientDrafts
 from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import Host
 
-_BROKE = "something went wrong in Handrail while the program ran; the client's log has the details"
+_BROKE = (
+    "something went wrong in Handrail while the program ran; the client's log has the details, and"
+    " what the program had changed is kept in the draft"
+)
 
 log = structlog.get_logger(__name__)
 

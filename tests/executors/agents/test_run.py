@@ -130,7 +130,7 @@ async def test_no_other_local_port_can_be_reached(bench: Bench) -> None:
 
 async def test_a_second_program_does_not_wait_for_the_first(bench: Bench) -> None:
     async def ask(host: Host) -> str:
-        with pytest.raises(CommandExecutionError, match="is at work in this draft"):
+        with pytest.raises(CommandExecutionError, match="is running in this draft"):
             await bench.bash("echo two > b.txt")
         return "no"
 
@@ -138,6 +138,53 @@ async def test_a_second_program_does_not_wait_for_the_first(bench: Bench) -> Non
 
     assert end.step is not None
     assert [change.path for change in end.step.changes] == ["a.txt"]
+
+
+async def test_a_call_is_refused_at_once_while_a_program_runs_in_its_draft(bench: Bench) -> None:
+    call = CallRef("session", "other")
+
+    async def ask(host: Host) -> str:
+        work = bench.drafts.work_on(call, "write_file b.txt")
+        for attempt in (
+            bench.drafts.sum_up(call, None),
+            bench.drafts.discard("session", 1),
+            work.files.write("b.txt", b"b", expected=None),
+        ):
+            with pytest.raises(CommandExecutionError, match=r"bash -c .* is running in this draft"):
+                await attempt
+        return "no"
+
+    await bench.bash(f"echo one > a.txt; {CONNECT}", ask=ask)
+
+    assert len((await bench.drafts.sum_up(call, None)).steps) == 1
+
+
+async def test_what_a_program_has_changed_is_kept_when_its_run_breaks(bench: Bench) -> None:
+    async def ask(host: Host) -> str:
+        raise RuntimeError("a bug")
+
+    end = await bench.bash(f"echo one > a.txt; {CONNECT}; sleep 60", ask=ask)
+
+    assert end.exit_code != 0
+    assert end.step is not None
+    assert "something went wrong in Handrail while it ran" in end.step.notes[0]
+    assert [change.path for change in end.step.changes] == ["a.txt"]
+
+
+async def test_what_a_program_has_changed_is_kept_when_its_run_is_cancelled(bench: Bench) -> None:
+    task: asyncio.Task[object] | None = None
+
+    async def ask(host: Host) -> str:
+        assert task is not None
+        task.cancel()
+        return "no"
+
+    task = asyncio.create_task(bench.bash(f"echo one > a.txt; {CONNECT}; sleep 60", ask=ask))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    [step] = bench.draft.layers.steps
+    assert [change.path for change in step.changes] == ["a.txt"]
 
 
 async def test_a_step_is_named_by_the_beginning_of_a_long_command(bench: Bench) -> None:

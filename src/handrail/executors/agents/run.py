@@ -96,7 +96,7 @@ async def run_agent(
 
 class _Run:
     def __init__(self, draft: Draft, command: AgentCommand, ask: AskAbout, stop: asyncio.Event):
-        self.exit_code = 0
+        self.exit_code = 1
         self.traffic = NO_TRAFFIC
         self.settings = SettingsChanges()
         self._draft = draft

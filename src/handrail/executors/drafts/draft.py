@@ -18,6 +18,7 @@ from handrail.executors.drafts.bases import keep_bases
 from handrail.executors.drafts.layers import DraftLayers
 from handrail.executors.drafts.parts import DraftParts, Ran
 from handrail.executors.drafts.trimming import trim_layer
+from handrail.executors.drafts.turn import Turn
 from handrail.executors.files.filesystem import FileSystemExecutor
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Caps
 from handrail.executors.rehearsal.contents import LayerContents
@@ -52,7 +53,7 @@ class Draft:
     ):
         """`make_room` is called before anything runs here."""
         self._make_room = make_room
-        self.turn = asyncio.Lock()
+        self.turn = Turn()
         self.layers = DraftLayers(folder)
         self.folder = folder
         self.parts = parts
@@ -97,7 +98,7 @@ class Draft:
             with self.parts.files.over(os.dup(view_fd), self.layers.holds) as files:
                 found.append(await work(files))
 
-        async with self.turn:
+        async with self.turn.for_call():
             await (await self._rehearser.change(look)).close()
         return found[0]
 
@@ -213,7 +214,7 @@ class Draft:
         self, first: int, expected: Sequence[DraftStep] | None = None
     ) -> list[DraftStep]:
         """Nothing is removed if there are other steps than those `expected`."""
-        async with self.turn:
+        async with self.turn.for_call():
             if expected is not None and [*expected] != self.layers.steps:
                 return []
             gone = await asyncio.to_thread(self.layers.drop_from, first)
@@ -227,14 +228,14 @@ class Draft:
     async def rest(self) -> None:
         """Free what only a running call needs; the next one makes it anew. The steps stay."""
         # What a call did is kept for it until it is a step.
-        if self.turn.locked() or any(stand.is_kept for stand in self._stands):
+        if self.turn.is_taken or any(stand.is_kept for stand in self._stands):
             return
-        async with self.turn:
+        async with self.turn.for_call():
             await self._close_rehearsers()
 
     async def close(self) -> None:
         """End what runs here; the steps stay."""
-        async with self.turn:
+        async with self.turn.for_call():
             await self._close_rehearsers()
 
     async def _close_rehearsers(self) -> None:

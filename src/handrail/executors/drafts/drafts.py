@@ -84,7 +84,7 @@ class ClientDrafts:
     ) -> DraftSum:
         draft = self._find(call.session_id)
         earlier = self._sums.get(call)
-        async with draft.turn:
+        async with draft.turn.for_call():
             known = draft.layers.steps
             if not known:
                 raise CommandExecutionError(NO_DRAFT)
@@ -124,7 +124,7 @@ class ClientDrafts:
             raise PathValidationError(summed.read.why_not)
         if summed.conflicts:
             raise StaleFileError(summed.conflicts[0])
-        async with draft.turn:
+        async with draft.turn.for_call():
             await asyncio.to_thread(self._apply, call, summed)
             if not summed.others:
                 await draft.drop_through(summed.number)

@@ -4,10 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+import structlog
+
 from handrail.core.draft import DraftStep
-from handrail.core.errors import CommandExecutionError
-from handrail.core.outcome import CommandOutcome
+from handrail.core.errors import HandrailError
+from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.rehearsal import CallRef
+from handrail.core.visible import visible
 from handrail.executors.drafts.draft import MOST_BYTES, Draft
 from handrail.executors.drafts.parts import Ran
 from handrail.executors.drafts.program_note import ProgramNote
@@ -16,6 +19,8 @@ from handrail.executors.rehearsal.rehearser import Rehearser, Work
 from handrail.executors.rehearsal.session import Stand
 from handrail.executors.rehearsal.starter import RehearsalStarter
 from handrail.executors.rehearsal.watch import Watch
+
+log = structlog.get_logger(__name__)
 
 # A program that a person has started may compute for as long as it takes.
 PROGRAM_CAPS = Caps(
@@ -26,10 +31,8 @@ PROGRAM_CAPS = Caps(
     interval_seconds=2.0,
 )
 _FOLDER = "program"
-_BUSY = (
-    "another program or call is at work in this draft; wait for its end, or start this one in a"
-    " draft of its own, without `--session`"
-)
+_BROKE = "{error}; it was ended then, and what it had changed is kept"
+_UNEXPECTED = "something went wrong in Handrail while it ran; the client's log has the details"
 Describe = Callable[[DraftStep], DraftStep]
 
 
@@ -39,27 +42,41 @@ async def run_program(
     """Run a program over a draft; None if it has changed nothing.
 
     It is not run again. So what it has changed is kept as a step, also where it met a limit, where
-    it cannot be applied, and where others have changed the same files meanwhile.
+    it cannot be applied, where others have changed the same files meanwhile, and where the run
+    itself broke.
 
     Raises:
-        CommandExecutionError: The draft is in use; a program can run for days, so none waits.
+        CommandExecutionError: The draft is in use, or the program could not be started.
     """
-    if draft.turn.locked():
-        raise CommandExecutionError(_BUSY)
     note = ProgramNote.of(call, title)
+    broke: list[BaseException] = []
 
     async def noted(starter: RehearsalStarter, stand: Stand, watch: Watch) -> CommandOutcome:
         await asyncio.to_thread(note.write, draft.folder, stand.name)
         return await work(starter, stand, watch)
 
-    async with draft.turn:
+    def rescue(error: BaseException) -> CommandOutcome:
+        broke.append(error)
+        return CommandOutcome(b"", b"", Ending.KILLED, None, 0.0)
+
+    def explain(step: DraftStep) -> DraftStep:
+        told = describe(step)
+        return replace(told, notes=(*map(_why, broke), *told.notes))
+
+    async with draft.turn.for_program(title):
         await draft.check_room()
         try:
-            found = await _rehearser_of(draft).run(noted)
+            found = await _rehearser_of(draft).run(noted, rescue)
             ran = await draft.read_effects(found, PROGRAM_CAPS)
-            return await _seal(draft, ran, call, title, describe)
+            step = await _seal(draft, ran, call, title, explain)
         finally:
             await asyncio.to_thread(ProgramNote.remove, draft.folder)
+    for error in broke:
+        # A task that was cancelled stays so.
+        if step is None or not isinstance(error, Exception):
+            raise error
+        log.error("drafts.program_broke", session=call.session_id, exc_info=error)
+    return step
 
 
 async def recover_program(draft: Draft) -> DraftStep | None:
@@ -68,7 +85,7 @@ async def recover_program(draft: Draft) -> DraftStep | None:
     Raises:
         OSError: It cannot be read.
     """
-    async with draft.turn:
+    async with draft.turn.for_call():
         note = await asyncio.to_thread(ProgramNote.find, draft.folder)
         if note is None:
             return None
@@ -102,6 +119,11 @@ async def _seal(
     finally:
         await ran.close()
     return step
+
+
+def _why(error: BaseException) -> str:
+    words = visible(error.message) if isinstance(error, HandrailError) else _UNEXPECTED
+    return _BROKE.format(error=words)
 
 
 def _rehearser_of(draft: Draft) -> Rehearser:

@@ -63,7 +63,7 @@ class DraftFiles:
         await self._change(lambda files: files.move(path, to, expected=expected))
 
     async def _change(self, work: Callable[[FileSystemExecutor], Awaitable[None]]) -> None:
-        async with self._draft.turn:
+        async with self._draft.turn.for_call():
             ran = await self._draft.change(work)
             await self._draft.seal(ran, self._step.call, self._step.title)
 
@@ -97,7 +97,7 @@ class DraftCommands:
     ) -> CommandOutcome:
         if expected is not None:
             stages = await self._executor.as_expected(stages, expected)
-        async with self._draft.turn:
+        async with self._draft.turn.for_call():
             ran = await self._draft.run(stages, timeout_seconds)
         await ran.close()
         return ran.rehearsed.outcome
@@ -145,7 +145,7 @@ class DraftRehearsals:
 
     async def apply(self, call: CallRef, *, can_undo: bool = True) -> None:
         ran = self._get()
-        async with self._draft.turn:
+        async with self._draft.turn.for_call():
             if self._draft.layers.last != self._after:
                 raise StaleFileError(_CHANGED)
             self._ran = None
@@ -162,7 +162,7 @@ class DraftRehearsals:
     async def _run(
         self, stages: Sequence[Stage], seconds: float, *, with_network: bool = False
     ) -> Rehearsed:
-        async with self._draft.turn:
+        async with self._draft.turn.for_call():
             self._ran = await self._draft.run(stages, seconds, with_network=with_network)
             self._stages, self._after = tuple(stages), self._draft.layers.last
         return self._ran.rehearsed

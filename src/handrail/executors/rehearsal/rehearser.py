@@ -72,6 +72,8 @@ class Rehearsal:
 
 # Starts programs with a starter, and says how they ended.
 Work = Callable[[RehearsalStarter, Stand, Watch], Awaitable[CommandOutcome]]
+# The outcome of work that has raised an exception, so that what was changed is kept.
+Rescue = Callable[[BaseException], CommandOutcome]
 
 
 class Rehearser:
@@ -138,8 +140,10 @@ class Rehearser:
 
         return await self.run(run)
 
-    async def run(self, work: Work) -> Rehearsal:
+    async def run(self, work: Work, rescue: Rescue | None = None) -> Rehearsal:
         """Have `work` start programs over an overlay; nothing that it started is left running.
+
+        If `work` raises, all that was changed is thrown away, unless `rescue` tells the outcome.
 
         Raises:
             CommandExecutionError: It cannot be rehearsed here, or could not be started.
@@ -155,10 +159,12 @@ class Rehearser:
         try:
             async with watch:
                 outcome = await work(starter, stand, watch)
-        except BaseException:
-            await self._end(starter, watch, stand)
-            await stand.discard()
-            raise
+        except BaseException as error:
+            if rescue is None:
+                await self._end(starter, watch, stand)
+                await stand.discard()
+                raise
+            outcome = rescue(error)
         dropped = await self._end(starter, watch, stand)
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
