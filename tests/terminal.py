@@ -19,13 +19,21 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 class Terminal:
     """One command of `handrail` on one terminal, ended when the person leaves."""
 
-    def __init__(self, *words: str, cwd: Path, env: Mapping[str, str], kind: str = "xterm"):
+    def __init__(
+        self,
+        *words: str,
+        cwd: Path,
+        env: Mapping[str, str],
+        kind: str = "xterm",
+        given: int | None = None,
+    ):
+        """The command reads what is `given` instead of the terminal."""
         self._master, slave = pty.openpty()
         self._process = Forged(
             *words,
             environment={**env, "TERM": kind, "COLUMNS": "160", "LINES": "50"},
             folder=cwd,
-            stdin=slave,
+            stdin=slave if given is None else given,
             output=slave,
         )
         os.close(slave)

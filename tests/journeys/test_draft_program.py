@@ -219,6 +219,56 @@ async def test_a_host_is_decided_about_in_the_terminal_that_the_program_has(up: 
 
 
 @pytest.mark.behaviour("draft.program.host")
+async def test_one_answer_refuses_all_further_hosts(up: Rig) -> None:
+    environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}
+    connect = (
+        "(exec 3<>/dev/tcp/127.0.0.1/3128;"
+        r" printf 'CONNECT %s.invalid:443 HTTP/1.1\r\n\r\n' $1 >&3; head -1 <&3)"
+    )
+    script = f"ask() {{ {connect}; }}; ask one; ask two; echo gone on"
+
+    def sit_there() -> bytes:
+        words = ("draft", "--", "bash", "-c", script)
+        with Terminal(*words, cwd=up.workspace, env=environment) as terminal:
+            terminal.expect("Handrail asks.")
+            terminal.expect("Let bash connect to one.invalid:443")
+            terminal.expect("n refuse this host and every further one")
+            terminal.type("n", after_seconds=2)
+            terminal.expect("gone on")
+            terminal.expect("It changed nothing")
+            terminal.wait()
+            return terminal.raw
+
+    shown = await asyncio.to_thread(sit_there)
+    assert shown.count(b"every further one that this run asks for") >= 2
+    assert b"Let bash connect to two" not in shown
+
+
+@pytest.mark.behaviour("draft.program.streams")
+async def test_a_program_without_a_terminal_gets_no_descriptor_of_the_persons(
+    up: Rig, tmp_path: Path
+) -> None:
+    environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}
+    (tmp_path / "asked.txt").write_text("words from a file\n")
+    script = "cat; for fd in 0 1 2; do test -t $fd && echo terminal $fd; done; echo beside >&2"
+
+    def sit_there() -> str:
+        words = ("draft", "--", "bash", "-c", script)
+        with (
+            (tmp_path / "asked.txt").open("rb") as given,
+            Terminal(*words, cwd=up.workspace, env=environment, given=given.fileno()) as terminal,
+        ):
+            terminal.wait(60)
+            return terminal.shown
+
+    shown = await asyncio.to_thread(sit_there)
+    assert "words from a file" in shown
+    assert "beside" in shown
+    assert "terminal" not in shown
+    assert "It changed nothing" in shown
+
+
+@pytest.mark.behaviour("draft.program.host")
 async def test_two_hosts_are_asked_about_one_after_the_other(up: Rig) -> None:
     environment = {**os.environ, **up.environment, "HANDRAIL_HOME": str(up.home)}
     connect = (

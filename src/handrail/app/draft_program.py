@@ -11,13 +11,13 @@ from typing import Any
 
 from handrail.app.agent_line import AgentLine, Order, open_line
 from handrail.app.proposals import Proposal, Proposals
+from handrail.app.stream_relay import StreamRelay
 from handrail.app.terminal_relay import TerminalRelay
 from handrail.core.draft import PROGRAM_RUN
 from handrail.core.errors import BadInput, CommandExecutionError
 from handrail.core.execution import Status
 from handrail.executors.agents.profiles import AgentProfile, profile_for
 from handrail.executors.agents.programs import find_program
-from handrail.executors.processes.pipes import Streams
 from handrail.policy.network.hosts import validate_host
 from handrail.wire.payloads import SESSION_NAME
 
@@ -71,17 +71,16 @@ class DraftProgram:
         )
 
     async def run(
-        self, socket: Path, order: Order, proposals: Proposals, relay: TerminalRelay | None
+        self, socket: Path, order: Order, proposals: Proposals, relay: TerminalRelay | StreamRelay
     ) -> ProgramEnd:
         """Run it by the client that listens at the socket; hosts are asked about as calls.
 
         Raises:
             CommandExecutionError: It could not be started, or the client ended before it.
         """
-        streams = Streams(0, 1, 2) if relay is None else relay.streams
-        line = await AgentLine.over(await asyncio.to_thread(open_line, socket, order, streams))
-        if relay is not None:
-            relay.close_program_side()
+        opened = await asyncio.to_thread(open_line, socket, order, relay.streams)
+        line = await AgentLine.over(opened)
+        relay.close_program_side()
         try:
             return _read_end(await self._follow(line, proposals))
         finally:

@@ -15,8 +15,9 @@ from handrail.core.ports import Channel
 _FEWEST_COLOURS = 8
 
 
-def find_terminal() -> Channel | None:
-    return TerminalChannel() if has_terminal() else None
+def find_terminal(lasting_no: str = "") -> Channel | None:
+    """With a `lasting_no`, cards offer it beside the other answers, as a reason to refuse."""
+    return TerminalChannel(lasting_no=lasting_no) if has_terminal() else None
 
 
 def can_draw() -> bool:

@@ -16,37 +16,43 @@ import termios
 import tty
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
+import structlog
+
+from handrail.app.terminal_modes import (
+    ALTERNATE,
+    CANCEL,
+    CLEAR,
+    MAIN,
+    SANE,
+    ScreenFollower,
+    scrolled_away,
+)
 from handrail.executors.processes.pipes import Streams
 
 _PIECE_BYTES = 1 << 16
 _SIZE_BYTES = 8
-_ALTERNATE, _MAIN, _CLEAR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[H\x1b[2J"
-# Ends what a program has begun and not finished: a title, a sequence.
-_CANCEL = b"\x18"
-# Soft reset, palette, keyboard, reversed screen, mouse, paste and held-back output: no program may
-# decide how a card looks, or which keys are told.
-_SANE = b"\x1b[!p\x1b(B\x0f\x1b]104\x07\x1b]110\x07\x1b]111\x07\x1b[=0u\x1b[>4m\x1b[?7h" + b"".join(
-    b"\x1b[?%dl" % mode
-    for mode in (5, 9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026)
-)
 _PAUSE, _GO_ON, _END = b"p", b"g", b"e"
+_ASKING = b"Handrail asks. The program has no part of this screen until you have answered.\r\n"
+_ENDED = b"Handrail: the program has ended. No line from here on is its own.\r\n"
+
+log = structlog.get_logger(__name__)
 
 
 class TerminalRelay:
     def __init__(self) -> None:
         self._ours, theirs = pty.openpty()
-        self.streams = Streams(theirs, theirs, theirs)
+        errors = theirs if os.isatty(sys.stderr.fileno()) else sys.stderr.fileno()
+        self.streams = Streams(theirs, theirs, errors)
         self._orders, self._order = os.pipe()
-        self._obeyed = Event()
+        self._obeyed, self._ending, self._has_ended = Event(), Lock(), False
         self._input, self._output = sys.stdin.fileno(), sys.stdout.fileno()
         self._usual = termios.tcgetattr(self._input)
-        self._is_alternate = False
+        self._screen, self._has_printed = ScreenFollower(), False
         self._typed = b""
-        self._turn = asyncio.Lock()
         os.set_blocking(self._ours, False)
-        self._thread = Thread(target=self._relay, name="terminal", daemon=True)
+        self._thread = Thread(target=self._run, name="terminal", daemon=True)
 
     @classmethod
     @asynccontextmanager
@@ -75,51 +81,74 @@ class TerminalRelay:
 
     @asynccontextmanager
     async def paused(self) -> AsyncGenerator[None]:
-        """Have the person's terminal for one question; a program that prints meanwhile waits."""
-        async with self._turn:
-            try:
-                await asyncio.to_thread(self._obey, _PAUSE)
-                yield
-            finally:
-                await asyncio.to_thread(self._obey, _GO_ON)
-                self._have_redrawn()
+        """Have the person's terminal for one question at a time; what the program prints waits."""
+        try:
+            await self._obey(_PAUSE)
+            yield
+        finally:
+            await self._obey(_GO_ON)
+            self._have_redrawn()
 
-    def _obey(self, order: bytes) -> None:
-        self._obeyed.clear()
-        os.write(self._order, order)
-        self._obeyed.wait()
+    async def _obey(self, order: bytes) -> None:
+        """Have the thread do something; at once if it has ended."""
+        with self._ending:
+            if self._has_ended:
+                return
+            self._obeyed.clear()
+            os.write(self._order, order)
+        await asyncio.to_thread(self._obeyed.wait)
+
+    def _run(self) -> None:
+        try:
+            self._relay()
+        except Exception:
+            log.exception("terminal.relay_broke")
+            self._hang_up()
+        finally:
+            self._be_usual()
+            with self._ending:
+                self._has_ended = True
+            self._obeyed.set()
 
     def _relay(self) -> None:
         tty.setraw(self._input)
-        try:
-            waiting = [self._ours, self._input, self._orders]
-            while True:
-                unsent = [self._ours] if self._typed and self._ours in waiting else []
-                ready, free, _ = select.select(waiting, unsent, [])
-                if free:
-                    self._pass_on()
-                if self._ours in ready and not self._show():
-                    waiting.remove(self._ours)
-                if self._input in ready and not self._type():
-                    waiting.remove(self._input)
-                if self._orders in ready:
-                    if os.read(self._orders, 1) == _END:
-                        break
-                    self._pause()
-            while self._show():
-                pass
-            self._print(_CANCEL + (_MAIN if self._is_alternate else b"") + _SANE)
-        finally:
-            self._be_usual()
+        waiting = [self._ours, self._input, self._orders]
+        order = b""
+        while order != _END:
+            unsent = [self._ours] if self._typed and self._ours in waiting else []
+            ready, free, _ = select.select(waiting, unsent, [])
+            if free:
+                self._pass_on()
+            if self._ours in ready and not self._show():
+                waiting.remove(self._ours)
+            if self._input in ready and not self._type():
+                waiting.remove(self._input)
+            if self._orders in ready:
+                order = os.read(self._orders, 1)
+                if order == _PAUSE:
+                    order = self._pause()
+                self._obeyed.set()
+        while self._show():
+            pass
+        if self._has_printed:
+            away = scrolled_away(int.from_bytes(self._size()[:2], sys.byteorder))
+            self._print(CANCEL + MAIN + SANE + away + _ENDED)
 
-    def _pause(self) -> None:
+    def _pause(self) -> bytes:
+        """Leave the terminal to a question; the order that ends it."""
         self._be_usual()
-        self._print(_CANCEL + _ALTERNATE + _SANE + _CLEAR)
+        self._print(CANCEL + ALTERNATE + SANE + CLEAR + _ASKING)
         self._obeyed.set()
-        os.read(self._orders, 1)
-        self._print(_ALTERNATE if self._is_alternate else _MAIN)
+        order = os.read(self._orders, 1)
+        self._print(ALTERNATE if self._screen.is_alternate else MAIN)
         tty.setraw(self._input)
-        self._obeyed.set()
+        return order
+
+    def _hang_up(self) -> None:
+        """Take the terminal from a program that could wait for it without end."""
+        fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        os.dup2(fd, self._ours, inheritable=False)
+        os.close(fd)
 
     def _be_usual(self) -> None:
         with suppress(termios.error):
@@ -131,9 +160,8 @@ class TerminalRelay:
             data = os.read(self._ours, _PIECE_BYTES)
         except OSError:
             return False
-        chosen, left = data.rfind(_ALTERNATE), data.rfind(_MAIN)
-        if chosen != left:
-            self._is_alternate = chosen > left
+        self._screen.follow(data)
+        self._has_printed = self._has_printed or bool(data)
         self._print(data)
         return bool(data)
 

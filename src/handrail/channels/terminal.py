@@ -14,6 +14,7 @@ import io
 import os
 import sys
 import termios
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import structlog
@@ -21,7 +22,7 @@ from rich.console import Console
 from rich.text import Text
 
 from handrail.channels.keyboard import BACKSPACE, END, ENTER, ESCAPE, SEVERAL, Keyboard
-from handrail.channels.terminal_card import KEYS, SHOWN_LINES, CardText
+from handrail.channels.terminal_card import KEYS, LASTING_NO, SHOWN_LINES, CardText
 from handrail.core.card import Card, Choice, Offer
 from handrail.core.grant import LASTING_WORDS, Scope
 from handrail.core.visible import visible
@@ -52,7 +53,11 @@ class TerminalChannel:
         console: Console | None = None,
         deaf_seconds: float = DEAF_SECONDS,
         quiet_seconds: float = QUIET_SECONDS,
+        *,
+        lasting_no: str = "",
     ):
+        """`lasting_no` is a refusal that a single key gives; its words are the reason."""
+        self._lasting_no = lasting_no
         self._console = console or Console(highlight=False, emoji=False)
         self._screen = _Screen(self._console)
         _take_any_letter(self._console.file)
@@ -83,7 +88,12 @@ class TerminalChannel:
 
     async def _show(self, card: Card) -> Choice | None:
         height = max(_FEWEST_LINES, self._console.height - _LINES_AROUND)
-        text = CardText(card, max(20, self._console.width - 1), min(SHOWN_LINES, height))
+        text = CardText(
+            card,
+            max(20, self._console.width - 1),
+            min(SHOWN_LINES, height),
+            lasting_no=self._lasting_no,
+        )
         await self._screen.show(*text.lines())
         with Keyboard(self._fd, self._deaf_seconds, self._quiet_seconds) as keyboard:
             dialog = _Dialog(card, text, keyboard, self._screen, self._quiet_seconds)
@@ -231,6 +241,8 @@ class _Dialog:
                 reason = await self._line("reason? (Enter refuses, Esc goes back) ")
                 if reason is not None:
                     return Choice(approved=False, reason=reason.strip() or None)
+            if key == LASTING_NO and self._text.lasting_no:
+                return Choice(approved=False, reason=self._text.lasting_no)
             if key == "v":
                 await self._view()
             if key == SEVERAL:
@@ -239,7 +251,7 @@ class _Dialog:
                 return None
 
     async def _view(self) -> None:
-        whole = CardText(self._card, self._text.width, whole=True)
+        whole = replace(self._text, whole=True)
         self._unseen = False
         await self._screen.show(*whole.lines(), whole.menu(unseen=False))
 

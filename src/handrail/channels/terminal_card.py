@@ -18,6 +18,7 @@ from handrail.core.visible import cut, visible
 
 # The key that gives each answer.
 KEYS = {Scope.ONCE: "a", Scope.CLASS: "c", Scope.PROJECT: "p", Scope.SESSION: "s"}
+LASTING_NO = "n"
 SHOWN_LINES = 40
 SHOWN_CHARS = 500
 
@@ -32,6 +33,7 @@ class CardText:
     width: int
     most_lines: int = SHOWN_LINES
     whole: bool = False
+    lasting_no: str = ""
 
     @property
     def is_cut(self) -> bool:
@@ -74,6 +76,8 @@ class CardText:
                 line.stylize("bold green", 0, len(key))
                 menu.append_text(line).append("\n")
         menu.append("  r ", style="bold red").append("refuse, with a reason\n")
+        if self.lasting_no:
+            menu.append(f"  {LASTING_NO} ", style="bold red").append(f"refuse {self.lasting_no}\n")
         if unseen:
             menu.append("  v ", style="bold").append("view all of it\n")
         return menu.append("  l ", style="bold").append("leave it open for another screen")

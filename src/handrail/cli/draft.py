@@ -1,5 +1,6 @@
 """handrail draft."""
 
+import asyncio
 import os
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -20,6 +21,7 @@ from handrail.app.home import Credentials, Home
 from handrail.app.logs import configure_logs
 from handrail.app.proposals import Proposals
 from handrail.app.settings import Settings, load_settings
+from handrail.app.stream_relay import StreamRelay
 from handrail.app.terminal import find_terminal
 from handrail.app.terminal_relay import TerminalRelay
 from handrail.app.visits import visit_here, visit_there
@@ -35,6 +37,7 @@ from handrail.core.execution import Status
 from handrail.core.ports import Channel
 
 _REFUSED = 3
+_NO_FURTHER = "this host and every further one that this run asks for"
 
 
 def register(app: typer.Typer) -> None:
@@ -120,12 +123,13 @@ class _Errand:
             "real before you approve. Leave it to see the card.[/]"
         )
         async with AsyncExitStack() as stack:
-            relay: TerminalRelay | None = None
-            if self._terminal is not None:
+            between: _Between | None = None
+            if self._terminal is None:
+                relay = await stack.enter_async_context(StreamRelay.opened())
+            else:
                 relay = await stack.enter_async_context(TerminalRelay.opened())
-            between = None if relay is None else _Between(relay, self._terminal)
-            proposals = self._proposals(api, between)
-            end = await wanted.run(socket, order, proposals, relay)
+                between = _Between(relay)
+            end = await wanted.run(socket, order, self._proposals(api, between), relay)
         self.code = end.exit_code if end.exit_code >= 0 else 128 - end.exit_code
         self._tell(title, end)
         if end.step is not None or self._goes_on:
@@ -170,16 +174,23 @@ class _Errand:
 class _Between:
     """The terminal, for a question while a program has it."""
 
-    def __init__(self, relay: TerminalRelay, terminal: Channel | None):
+    name = "terminal"
+
+    def __init__(self, relay: TerminalRelay):
         self._relay = relay
-        self._terminal = terminal
-        self.name = "terminal"
+        self._terminal = find_terminal(_NO_FURTHER)
+        self._turn = asyncio.Lock()
+        self._refuses_all = False
 
     async def ask(self, card: Card) -> Choice | None:
-        if self._terminal is None:
-            return None
-        async with self._relay.paused():
-            return await self._terminal.ask(card)
+        refusal = Choice(approved=False, reason=_NO_FURTHER)
+        async with self._turn:
+            if self._refuses_all or self._terminal is None:
+                return refusal if self._refuses_all else None
+            async with self._relay.paused():
+                choice = await self._terminal.ask(card)
+            self._refuses_all = choice == refusal
+            return choice
 
     def tell(self, words: str) -> None:
         """Nothing: the screen is the program's."""
