@@ -93,6 +93,15 @@ def test_what_is_doubted_is_offered_for_once_alone() -> None:
     )
 
 
+def test_what_is_reserved_is_not_offered_with_the_whole_session() -> None:
+    for kind, offers in (
+        (None, (Scope.ONCE,)),
+        (SOURCES, (Scope.ONCE, Scope.CLASS, Scope.PROJECT)),
+    ):
+        asked = question(risk_level=RiskLevel.MEDIUM, call_class=kind, reserved=True)
+        assert asked.offers == offers
+
+
 def test_a_yes_for_once_leaves_no_grant() -> None:
     assert question().grant(Scope.ONCE, ADA, LATER, 3, 60) is None
 

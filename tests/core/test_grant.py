@@ -243,6 +243,6 @@ def test_a_grant_given_for_one_box_covers_nothing_in_another() -> None:
 
 def test_a_grant_for_the_session_leaves_the_network_to_a_person() -> None:
     given = grant(**WHOLE_SESSION)
-    assert given.covers(SOURCES, RiskLevel.MEDIUM, GIVEN, reaches_out=False)
-    assert not given.covers(SOURCES, RiskLevel.MEDIUM, GIVEN, reaches_out=True)
-    assert grant().covers(SOURCES, RiskLevel.MEDIUM, GIVEN, reaches_out=True)
+    assert given.covers(SOURCES, RiskLevel.MEDIUM, GIVEN, beyond_session=False)
+    assert not given.covers(SOURCES, RiskLevel.MEDIUM, GIVEN, beyond_session=True)
+    assert grant().covers(SOURCES, RiskLevel.MEDIUM, GIVEN, beyond_session=True)

@@ -48,7 +48,9 @@ def answered(question: Approval, status: ApprovalStatus) -> Approval:
 
 
 def test_a_question_becomes_a_row_of_its_table(question: Approval) -> None:
-    doubted = replace(question, doubted=True, origins=("`x` appeared in …",), reaches_out=True)
+    doubted = replace(
+        question, doubted=True, origins=("`x` appeared in …",), reaches_out=True, reserved=True
+    )
     for value in (question, answered(question, ApprovalStatus.APPROVED), doubted):
         row = approval_rows.approval_row(value)
 

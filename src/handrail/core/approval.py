@@ -60,7 +60,8 @@ class Approval:
     `tool_params` is masked, `evidence` what a survey has to show. `digest` binds the answer to
     what was shown; `surveyed` says whether the machine was looked at before asking.
     `estimated_duration_ms` is how long calls of its class have taken, where some have, and `past`
-    how many there were. `doubted` says that it is let pass for once alone, since its session or
+    how many there were. One that is `reserved` is covered by no answer for the whole session, and
+    offers none. `doubted` says that it is let pass for once alone, since its session or
     its words are not trusted; `origins` tell where its words came from, where that is known. What
     `by_server` is done there is nothing to look at on any machine; it speaks to its `hosts` alone.
     `client_id` is the machine that was connected when it was asked. What the call does outside a
@@ -95,6 +96,7 @@ class Approval:
     estimated_duration_ms: int | None = None
     past: PastCalls | None = None
     reaches_out: bool = False
+    reserved: bool = False
     doubted: bool = False
     origins: tuple[str, ...] = ()
     by_server: bool = False
@@ -175,6 +177,11 @@ class Approval:
         return count_masks(self.description) + count_masks(self.evidence or self.tool_params)
 
     @property
+    def beyond_session(self) -> bool:
+        """Whether no answer for a whole session covers it."""
+        return self.reaches_out or self.reserved
+
+    @property
     def is_for_once(self) -> bool:
         """Whether no standing answer covers it, or may come of it."""
         return self.doubted or self.revision is not None
@@ -184,6 +191,6 @@ class Approval:
         """How far a person may let the answer reach."""
         if self.risk_level >= RiskLevel.CRITICAL or not self.surveyed or self.is_for_once:
             return (Scope.ONCE,)
-        if self.call_class is None:
-            return (Scope.ONCE, Scope.SESSION)
-        return (Scope.ONCE, Scope.CLASS, Scope.PROJECT, Scope.SESSION)
+        of_class = () if self.call_class is None else (Scope.CLASS, Scope.PROJECT)
+        of_session = () if self.reserved else (Scope.SESSION,)
+        return (Scope.ONCE, *of_class, *of_session)

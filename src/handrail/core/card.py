@@ -31,8 +31,8 @@ REVISED = "{by} changed this call; the agent is told what was changed."
 CANNOT_UNDO = "It cannot be undone."
 WHOLE_SESSION = (
     "All further calls of this agent in this session run without asking, including high-risk "
-    "writes and commands in their box. You are still asked about network access and critical "
-    "calls; forbidden calls stay refused."
+    "writes and commands in their box. You are still asked about network access, drafts and "
+    "critical calls; forbidden calls stay refused."
 )
 
 _REACH = {

@@ -113,8 +113,8 @@ class Grant:
     lasting answer: it covers calls of that agent in every session of the project, until a date.
 
     `uses_left` is None for as often as one likes. It covers no call riskier than `max_risk`, and
-    never one that is CRITICAL. Nor does one for every call cover what `reaches_out`: to which hosts
-    a call may speak belongs to what a person sees first.
+    never one that is CRITICAL. Nor does one for every call cover what reaches out, or decides about
+    a draft: to which hosts a call may speak, and the sum of a draft, a person sees first.
     """
 
     id: GrantId
@@ -153,13 +153,13 @@ class Grant:
         risk: RiskLevel,
         now: datetime,
         *,
-        reaches_out: bool = False,
+        beyond_session: bool = False,
     ) -> bool:
         """Whether a call of this class and risk may pass on it, where it holds at all."""
         if not self.is_live(now) or risk > min(self.max_risk, RiskLevel.HIGH):
             return False
         if self.class_key is None:
-            return not reaches_out
+            return not beyond_session
         return kind is not None and kind.key == self.class_key
 
     def is_limited_like(self, kept: "Grant") -> bool:

@@ -108,9 +108,8 @@ class ApprovalManager:
     async def _find_grant(self, judged: ToolExecution, assessment: Assessment) -> Grant | None:
         if assessment.doubted or judged.revision is not None:
             return None
-        reaches_out = assessment.verdict.plan.reaches_out
         return await self._grants.find_covering(
-            judged, assessment.call_class, reaches_out=reaches_out
+            judged, assessment.call_class, beyond_session=assessment.beyond_session
         )
 
     def auto_approve_tool_if_low_risk(
@@ -186,6 +185,7 @@ class ApprovalManager:
             created_at=at,
             expires_at=at + timedelta(seconds=seconds),
             reaches_out=assessment.verdict.plan.reaches_out,
+            reserved=assessment.tool.reserved,
             doubted=assessment.doubted,
             by_server=by_server,
             hosts=assessment.verdict.plan.hosts if by_server else (),
@@ -313,8 +313,8 @@ class ApprovalManager:
                 continue
             if answer.at >= approval.expires_at or approval.is_for_once:
                 continue
-            reaches_out, kind = approval.reaches_out, approval.call_class
-            if not grant.covers(kind, approval.risk_level, answer.at, reaches_out=reaches_out):
+            kind, beyond = approval.call_class, approval.beyond_session
+            if not grant.covers(kind, approval.risk_level, answer.at, beyond_session=beyond):
                 continue
             try:
                 await self._answers.give(

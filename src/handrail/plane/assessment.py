@@ -56,6 +56,11 @@ class Assessment:
     lasts: bool = False
 
     @property
+    def beyond_session(self) -> bool:
+        """Whether no answer for a whole session covers it."""
+        return self.verdict.plan.reaches_out or self.tool.reserved
+
+    @property
     def cannot_undo(self) -> bool:
         """Whether no person can take it back; False also where that is not known yet."""
         plan, survey = self.verdict.plan, self.survey

@@ -39,7 +39,7 @@ class GrantBook:
         self._clock = clock
 
     async def find_covering(
-        self, call: ToolExecution, kind: CallClass | None, *, reaches_out: bool
+        self, call: ToolExecution, kind: CallClass | None, *, beyond_session: bool
     ) -> Grant | None:
         """A grant that lets such a call pass; the narrowest one first."""
         now, project_id = self._clock.now(), call.project_id
@@ -49,7 +49,7 @@ class GrantBook:
             grant
             for grant in (*(one for one in given if one.agent_id is None), *lasting)
             if grant.is_for(call.session_id, call.agent_id)
-            and grant.covers(kind, call.risk_level, now, reaches_out=reaches_out)
+            and grant.covers(kind, call.risk_level, now, beyond_session=beyond_session)
         ]
         return min(fitting, key=lambda grant: _NARROWEST.index(grant.scope), default=None)
 

@@ -68,6 +68,7 @@ def _metadata(approval: Approval) -> str | None:
     revision = approval.revision
     said = {
         "reaches_out": approval.reaches_out,
+        "reserved": approval.reserved,
         "doubted": approval.doubted,
         "by_server": approval.by_server,
         "hosts": approval.hosts,
@@ -135,6 +136,7 @@ def read_approval(row: Row) -> Approval:
         estimated_duration_ms=values["estimated_duration_ms"],
         past=_read_past(values),
         reaches_out=said.get("reaches_out", False),
+        reserved=said.get("reserved", False),
         doubted=said.get("doubted", False),
         by_server=said.get("by_server", False),
         hosts=tuple(said.get("hosts", ())),

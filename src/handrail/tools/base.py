@@ -45,6 +45,8 @@ class Tool(ABC, Generic[P]):
     changes: ClassVar[str] = ""
     # Whether it decides about the draft of a session; other tools work in it.
     decides_drafts: ClassVar[bool] = False
+    # Whether an answer for a whole session leaves it out, since it decides about more than itself.
+    reserved: ClassVar[bool] = False
     # Whether agents are told of it; other tools are called by Handrail's own programs.
     is_offered: ClassVar[bool] = True
     # Whether a change that was cut short on the server may simply be made again.

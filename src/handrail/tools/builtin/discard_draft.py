@@ -32,6 +32,7 @@ class DiscardDraft(Tool[DiscardDraftParams]):
     params = DiscardDraftParams
     safety_level: ClassVar[RiskLevel] = RiskLevel.LOW
     decides_drafts: ClassVar[bool] = True
+    reserved: ClassVar[bool] = True
 
     def preview(self, params: DiscardDraftParams) -> str:
         return f"Remove the draft of this session from step {params.step:,} on"

@@ -34,6 +34,7 @@ class ReachHost(Tool[ReachHostParams]):
     effect: ClassVar[Effect] = Effect.CHANGE
     changes: ClassVar[str] = "nothing here; the program can send this host what it has read"
     is_offered: ClassVar[bool] = False
+    reserved: ClassVar[bool] = True
 
     def pre_validate(self, params: ReachHostParams, scene: Scene) -> list[Finding]:
         host = read_host(params.host)
