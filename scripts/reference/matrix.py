@@ -42,7 +42,9 @@ def matrix_page() -> str:
         _paths(rules),
         "## Writes, by the kind of file",
         "The strictest kind counts. A file that is of none of these kinds is HIGH "
-        "(`write.unknown-kind`). A pattern is held against the end of a path.",
+        "(`write.unknown-kind`). If a rehearsed command or a draft has made it, small plain text "
+        "is MEDIUM unless it is executable or programs look for its name. A pattern is held "
+        "against the end of a path.",
         _writes(rules),
         *command_sections(rules),
         "## Rules that are code",

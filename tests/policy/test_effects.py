@@ -86,6 +86,13 @@ def test_a_program_or_library_that_a_command_has_built_is_high(path: str) -> Non
     assert risk_of(added(path)) is risk_of(changed(path)) is RiskLevel.HIGH
 
 
+def test_a_small_text_of_an_unknown_kind_is_medium_unless_it_can_be_run() -> None:
+    text = replace(file(), is_text=True)
+    assert risk_of(Effect("notes", None, text)) is RiskLevel.MEDIUM
+    assert risk_of(Effect("notes", None, file())) is RiskLevel.HIGH
+    assert risk_of(Effect("notes", file(mode=0o755), replace(text, mode=0o755))) is RiskLevel.HIGH
+
+
 def test_what_a_project_forbids_to_write_is_not_built_either() -> None:
     row = (
         '[[write]]\nname = "own"\nrisk = "forbidden"\nreason = "no"\npatterns = ["*.so"]\n'

@@ -24,8 +24,8 @@ class Node:
     """A file, folder, link or special file at one moment.
 
     `sha256` is of a file's content or of a link's target, `xattrs` a digest of the user's extended
-    attributes and the access lists, empty without any. Two nodes that differ only in their time are
-    equal.
+    attributes and the access lists, empty without any. A file that `is_text` is small plain text.
+    Two nodes that differ only in their time are equal.
     """
 
     kind: EntryKind
@@ -35,6 +35,7 @@ class Node:
     xattrs: str = ""
     target: str = ""
     modified_ns: int = field(default=0, compare=False)
+    is_text: bool = field(default=False, compare=False)
 
     @property
     def is_executable(self) -> bool:
@@ -50,7 +51,7 @@ class Node:
     def as_json(self) -> list[Any]:
         return [
             str(self.kind), self.mode, self.size, self.sha256, self.xattrs, self.target,
-            self.modified_ns,
+            self.modified_ns, self.is_text,
         ]  # fmt: skip
 
     @classmethod

@@ -31,12 +31,13 @@ RUNS_BY_ITSELF = frozenset(
         "agent-instructions",
     )
 )
+GIT_CHANGES = "effects.git"
 _GIT = ".git"
 _GIT_RULES = {
     GitWeight.REFUSED: ("effects.git-refused", RiskLevel.FORBIDDEN),
     GitWeight.LOSS: ("effects.git-lost", RiskLevel.HIGH),
     GitWeight.SETTING: ("effects.git-settings", RiskLevel.MEDIUM),
-    GitWeight.CHANGE: ("effects.git", RiskLevel.MEDIUM),
+    GitWeight.CHANGE: (GIT_CHANGES, RiskLevel.MEDIUM),
 }
 # Programs of the system lie here. The environments that tools make for a project link to them.
 _PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
@@ -213,11 +214,10 @@ def _judge_content(change: Effect, rules: Rules) -> list[Finding]:
     kinds = (EffectKind.ADDED, EffectKind.CHANGED, EffectKind.LINKED)
     if change.after is None or change.kind not in kinds:
         return []
-    return (
-        []
-        if change.after.kind is EntryKind.DIRECTORY
-        else rules.judge_write(change.path, built=True)
-    )
+    if change.after.kind is EntryKind.DIRECTORY:
+        return []
+    is_text = change.after.is_text and not change.after.is_executable
+    return rules.judge_write(change.path, built=True, is_text=is_text)
 
 
 def _judge_executables(changes: Iterable[Effect]) -> Iterator[Finding]:

@@ -72,6 +72,23 @@ def test_unknown_kind_is_high_and_said_to_be_unknown() -> None:
     assert finding.reason == "'a.xyz' has an unknown file type: other programs may run or read it"
 
 
+@pytest.mark.parametrize("path", ["notes", "docs/a.xyz", "a/profile.d", "rebuild.plan"])
+def test_text_of_an_unknown_kind_is_like_other_text(path: str) -> None:
+    assert judge_write(path, default_rules().writes, is_text=True) == []
+
+
+@pytest.mark.parametrize(
+    "path", [".toolrc", ".tool/notes", "Toolfile", "toolrc", "bin/tool", "a/hooks/pre", "PKGBUILD"]
+)
+def test_a_name_that_programs_look_for_is_high_though_it_is_text(path: str) -> None:
+    assert worst(judge_write(path, default_rules().writes, is_text=True)) is RiskLevel.HIGH
+
+
+def test_text_of_a_known_kind_is_judged_by_that() -> None:
+    rules = default_rules().writes
+    assert judge_write("a.sh", rules, is_text=True) == judge_write("a.sh", rules)
+
+
 def test_without_rules_every_kind_is_unknown() -> None:
     assert worst(judge_write("README.md", ())) is RiskLevel.HIGH
 

@@ -3,9 +3,11 @@
 import hashlib
 import os
 import stat
+from dataclasses import replace
 
 from handrail.core.effects import Node
 from handrail.core.files import EntryKind
+from handrail.core.plain_text import is_plain_text
 from handrail.executors.rehearsal.attributes import digest_of, xattrs_of
 from handrail.executors.rehearsal.way import LISTED, Way
 from handrail.executors.repository.index import MOST_BYTES, compared_index, is_index
@@ -93,11 +95,13 @@ def folder_node(fd: int) -> Node:
 
 
 def file_node(fd: int) -> Node:
-    digest, size = hashlib.sha256(), 0
+    first = os.read(fd, PIECE)
+    digest, size = hashlib.sha256(first), len(first)
     while piece := os.read(fd, PIECE):
         digest.update(piece)
         size += len(piece)
-    return _file_node(fd, size, digest.hexdigest())
+    is_text = size == len(first) and is_plain_text(first)
+    return replace(_file_node(fd, size, digest.hexdigest()), is_text=is_text)
 
 
 def index_node(fd: int) -> Node:

@@ -119,9 +119,11 @@ class Rules:
             return []
         return [rule.finding(path) for rule in self.paths if rule.forbids(path, writing=writing)]
 
-    def judge_write(self, path: str, *, built: bool = False) -> list[Finding]:
+    def judge_write(
+        self, path: str, *, built: bool = False, is_text: bool = False
+    ) -> list[Finding]:
         """What the rules say of writing a file, or of one that a rehearsed command has `built`."""
-        return judge_write(path, self.writes, self.further_writes, built=built)
+        return judge_write(path, self.writes, self.further_writes, built=built, is_text=is_text)
 
     def judge_tool(self, name: str, *also: str) -> list[Finding]:
         """What is said of a tool, and of those tools that it is judged as."""

@@ -13,6 +13,9 @@ _RISKS = {
     risk.name.lower(): risk
     for risk in (RiskLevel.MEDIUM, RiskLevel.HIGH, RiskLevel.CRITICAL, RiskLevel.FORBIDDEN)
 }
+# Files that no rule knows, but that programs may find by themselves: hidden ones, Xfile, xrc, and
+# those in folders of programs.
+_LOOKED_FOR = re.compile(r"(?:^|/)(?:\.|(?:bin|hooks)/)|(?:file|rc)$|(?:^|/)[^/.]*build$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,16 @@ def judge_write(
     further: Sequence[WriteRule] = (),
     *,
     built: bool = False,
+    is_text: bool = False,
 ) -> list[Finding]:
     """Every reason why writing this file is more than MEDIUM, or not to be done at all.
 
     What is known of files is in `rules`; `further` ones are heard as well, and make nothing known.
+    A file of an unknown kind that `is_text` is like other text, unless programs look for its name.
     """
     kinds = [rule for rule in rules if rule.covers(path)]
     raised = [rule for rule in further if rule.covers(path)]
-    if not kinds:
+    if not kinds and not (is_text and _LOOKED_FOR.search(fold(path)) is None):
         reason = f"{path!r} has an unknown file type: other programs may run or read it"
         unknown = Finding("write.unknown-kind", reason, RiskLevel.HIGH)
         return [unknown, *_findings(path, raised, built=built)]
