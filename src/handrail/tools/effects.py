@@ -66,6 +66,17 @@ class Shown(NamedTuple):
 
 def sum_up(effects: Effects) -> str:
     """A few words such as: changes 2 files, deletes src/a.py; of git, what matters most."""
+    notes = (note.words for note in effects.git.notes[:_MOST_GIT_NOTES])
+    return ", ".join((*notes, *_sum_up_files(effects)))
+
+
+def sum_up_beside(effects: Effects) -> str:
+    """The same beside the list of all changes, which has git's in words."""
+    notes = ("changes git's data",) if effects.git.notes else ()
+    return ", ".join((*notes, *_sum_up_files(effects)))
+
+
+def _sum_up_files(effects: Effects) -> Iterator[str]:
     renames = effects.renames
     moved = {*renames.values()}
     by_kind: dict[EffectKind, list[Effect]] = {}
@@ -73,12 +84,8 @@ def sum_up(effects: Effects) -> str:
         if change.path not in moved and change.path not in effects.git.known:
             kind = EffectKind.RENAMED if change.path in renames else change.kind
             by_kind.setdefault(kind, []).append(change)
-    parts = [note.words for note in effects.git.notes[:_MOST_GIT_NOTES]]
-    parts += (
-        f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
-        for kind, some in by_kind.items()
-    )
-    return ", ".join(parts)
+    for kind, some in by_kind.items():
+        yield f"{_VERBS[kind]} {in_full(some[0].path) if len(some) == 1 else count_entries(some)}"
 
 
 def show_effects(effects: Effects, rules: Rules, contents: Contents) -> Shown:

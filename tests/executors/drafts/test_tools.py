@@ -16,6 +16,7 @@ from handrail.tools.builtin.apply_draft import ApplyDraft
 from handrail.tools.builtin.discard_draft import DiscardDraft
 from handrail.tools.builtin.show_draft import ShowDraft
 from tests.executors.drafts.session import DraftSession, contents
+from tests.executors.rehearsal.repositories import run
 
 
 class Decision:
@@ -51,6 +52,20 @@ async def test_the_card_has_the_steps_and_the_diff_of_the_sum(
     assert "+new" in lines
     assert "between" not in survey.evidence
     assert survey.summary == "Apply a draft of 2 steps: changes a.txt"
+
+
+async def test_the_card_tells_what_git_changes_once(session: DraftSession, root: Path) -> None:
+    await asyncio.to_thread(run, "git init -q -b main; echo one > a.txt", root)
+    await asyncio.to_thread(run, "git config user.name a; git config user.email b", root)
+    await session.shell("git add a.txt; git commit -qm first")
+
+    survey = await Decision(session, root).survey()
+
+    told = "\n".join((survey.summary, *(one.reason for one in survey.findings), survey.evidence))
+    rows = [line for line in survey.evidence.splitlines() if line.startswith("[git]")]
+    assert rows
+    assert [told.count(row.removeprefix("[git] ")) for row in rows] == [1] * len(rows)
+    assert "changes git's data" in survey.summary
 
 
 async def test_a_yes_covers_the_steps_that_were_shown_and_no_later_ones(

@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field, field_validator
@@ -14,12 +15,12 @@ from handrail.core.risk import Finding, RiskLevel, forbidden
 from handrail.core.survey import Survey
 from handrail.core.tool import JsonObject, ToolResult
 from handrail.core.visible import cut_middle
-from handrail.policy.effects import judge_effects
+from handrail.policy.effects import GIT_CHANGES, judge_effects
 from handrail.policy.redaction import mask_text
 from handrail.policy.security import Scene
 from handrail.tools.base import Tool, ToolParams
 from handrail.tools.draft_card import MOST_EVIDENCE_CHARS, count_steps, history
-from handrail.tools.effects import show_effects, sum_up
+from handrail.tools.effects import show_effects, sum_up, sum_up_beside
 
 _DRAFT = "the draft"
 _MOST_CONFLICTS = 5
@@ -58,6 +59,7 @@ class ApplyDraft(Tool[ApplyDraftParams]):
     safety_level: ClassVar[RiskLevel] = RiskLevel.MEDIUM
     changes: ClassVar[str] = "the workspace as the draft says"
     decides_drafts: ClassVar[bool] = True
+    reserved: ClassVar[bool] = True
 
     def preview(self, params: ApplyDraftParams) -> str:
         what = "the draft of this session"
@@ -77,12 +79,16 @@ class ApplyDraft(Tool[ApplyDraftParams]):
         part = "a part of " if summed.others else ""
         told = "".join(f"{line}\n" for line in history(summed, calls=True)) + drawn.text
         masked = mask_text(told)
+        steps = count_steps(summed.steps)
         return Survey(
             _facts(summed),
-            (*judge_effects(summed.effects, scene.rules), *_concerns(summed, drawn.not_shown)),
+            (
+                *map(_without_words, judge_effects(summed.effects, scene.rules)),
+                *_concerns(summed, drawn.not_shown),
+            ),
             cut_middle(masked, MOST_EVIDENCE_CHARS),
             unmasked=None if masked == told else cut_middle(told, MOST_EVIDENCE_CHARS),
-            summary=f"Apply {part}a draft of {count_steps(summed.steps)}: {sum_up(summed.effects)}",
+            summary=f"Apply {part}a draft of {steps}: {sum_up_beside(summed.effects)}",
         )
 
     async def execute(
@@ -119,6 +125,12 @@ def _facts(summed: DraftSum) -> JsonObject:
     """What an approval covers: every byte of the effects, and the steps that they come from."""
     calls = [step.call for step in summed.steps]
     return {_DRAFT: {"effects": summed.effects.digest, "steps": calls}}
+
+
+def _without_words(finding: Finding) -> Finding:
+    """The list of changes tells what git's ordinary ones are."""
+    is_git = finding.rule == GIT_CHANGES
+    return replace(finding, reason="changes git's data") if is_git else finding
 
 
 def _concerns(summed: DraftSum, not_shown: str) -> Iterator[Finding]:
