@@ -179,3 +179,16 @@ async def test_what_is_no_draft_is_told_so(rig: Rig, tmp_path: Path) -> None:
     assert "no machine that is connected has a draft" in told.stderr
     assert "this machine has no draft of a session" in local.stderr
     assert not (tmp_path / "x.patch").exists()
+
+
+@pytest.mark.behaviour("draft.stopped")
+async def test_the_draft_of_a_stopped_session_is_still_the_persons_to_decide(drafting: Rig) -> None:
+    here = ("--workspace", str(drafting.workspace))
+    assert drafting.run("executions", "stop", "journey", *here).returncode == 0
+    deciding = asyncio.create_task(asyncio.to_thread(drafts, drafting, "apply", "journey"))
+    await drafting.answer(Choice(approved=True))
+
+    applied = await deciding
+
+    assert applied.returncode == 0, applied.stderr
+    assert (drafting.workspace / "a.txt").read_text() == "two\n"

@@ -44,6 +44,8 @@ class OpenSession:
 class OpenCall:
     """A new call. Refused if its call id is taken, or its session is unknown or stopped.
 
+    A person's own call, made by no agent, enters a stopped session too.
+
     Refused also where the session is tainted and the call was not `judged_tainted`.
 
     `raw_params` is what was asked, as canonical JSON, and `masked` whether the record shows less;
@@ -63,7 +65,7 @@ class Advance:
     """A step along a road. Refused unless status and epoch are still those of `before`.
 
     Arriving at a final state erases the raw parameters; where the session has been stopped, no
-    other step is taken.
+    other step is taken, unless the call is a person's own.
     """
 
     before: ToolExecution

@@ -17,6 +17,7 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    not_,
     or_,
     select,
     update,
@@ -85,8 +86,8 @@ SET_RAW_PARAMS = (
     )
 )
 
-# A call enters only through a session that is known and has not been stopped, and under an id
-# that no removed call has had.
+# A call enters only through a session that is known, and under an id that no removed call has had.
+# In one that has been stopped, only a person's own calls enter and go on, such as about its draft.
 ADD_EXECUTION = insert(tool_executions).from_select(
     [column.name for column in tool_executions.columns],
     select(*everything(tool_executions).values()).where(
@@ -94,7 +95,7 @@ ADD_EXECUTION = insert(tool_executions).from_select(
             and_(
                 sessions.c.project_id == bindparam("expected_project"),
                 sessions.c.id == bindparam("expected_session"),
-                sessions.c.stopped_at.is_(None),
+                or_(sessions.c.stopped_at.is_(None), bindparam("agent_id") == bindparam("user_id")),
                 or_(sessions.c.tainted_at.is_(None), bindparam("judged_tainted", type_=Boolean)),
                 or_(
                     bindparam("expected_opener", type_=sessions.c.opened_by.type).is_(None),
@@ -121,12 +122,16 @@ _MOVING = (
     "suspicion", "exit_code", "output_field", "can_undo",
 )  # fmt: skip
 _JUDGED = ("digest", "risk_level", "reasons", "requires_approval", "surveyed", "class_key")
-# In a session that has been stopped, a call can only end.
-_GOES_ON = ~exists().where(
-    sessions.c.project_id == tool_executions.c.project_id,
-    sessions.c.id == tool_executions.c.session_id,
-    sessions.c.stopped_at.is_not(None),
+_STOPPED = and_(
+    tool_executions.c.agent_id != tool_executions.c.user_id,
+    exists().where(
+        sessions.c.project_id == tool_executions.c.project_id,
+        sessions.c.id == tool_executions.c.session_id,
+        sessions.c.stopped_at.is_not(None),
+    ),
 )
+# In a session that has been stopped, a call of its agent can only end.
+_GOES_ON = not_(_STOPPED)
 END_EXECUTION = (
     update(tool_executions).where(_AS_SEEN).values({name: bindparam(name) for name in _MOVING})
 )
@@ -276,16 +281,7 @@ LIST_UNFINISHED = (
     .order_by(tool_executions.c.created_at)
 )
 LIST_LEFT_IN_STOPPED = (
-    select(tool_executions)
-    .where(
-        UNFINISHED,
-        exists().where(
-            sessions.c.project_id == tool_executions.c.project_id,
-            sessions.c.id == tool_executions.c.session_id,
-            sessions.c.stopped_at.is_not(None),
-        ),
-    )
-    .order_by(tool_executions.c.created_at)
+    select(tool_executions).where(UNFINISHED, _STOPPED).order_by(tool_executions.c.created_at)
 )
 READ_AUDIT = (
     select(audit)
