@@ -54,6 +54,22 @@ async def test_a_step_tells_of_settings_that_would_run_later(bench: Bench, home:
     assert note.endswith("which are not kept: .agent/settings.json")
 
 
+async def test_a_step_tells_what_is_not_kept_of_the_home(bench: Bench, home: Path) -> None:
+    (home / ".agentrc").write_text("mine")
+    shell = "cd; echo evil > .bashrc; mkdir -p .cache/a/b .empty; echo x > .cache/a/b/c; : > none"
+
+    unchanged = await bench.bash("echo a > a.txt", profile=AGENT)
+    end = await bench.bash(f"echo b > a.txt; {shell}; echo x >> .agentrc", profile=AGENT)
+
+    assert unchanged.step is not None
+    assert unchanged.step.notes == ()
+    assert end.step is not None
+    assert end.step.notes == (
+        "what it wrote in its home is not kept: ~/.agentrc, ~/.bashrc, ~/.cache/",
+    )
+    assert (home / ".agentrc").read_text() == "mine"
+
+
 async def test_kept_settings_are_written_through_no_link(bench: Bench, home: Path) -> None:
     (home / ".agent").mkdir()
     (home / "real").mkdir()

@@ -192,11 +192,17 @@ class _Run:
             yield f"{visible(one.host)}: refused, {visible(one.reason)}"
 
     def _notes(self) -> Iterator[str]:
-        runs = self.settings.runs_later
-        if runs:
-            named = ", ".join(map(visible, runs[:_MOST_NAMED]))
-            more = f" and {len(runs) - _MOST_NAMED:,} more" if len(runs) > _MOST_NAMED else ""
-            yield f"it changed settings that would run later, which are not kept: {named}{more}"
+        if runs := self.settings.runs_later:
+            yield f"it changed settings that would run later, which are not kept: {_name(runs)}"
+        if dropped := self.settings.dropped:
+            named = _name([f"~/{path}" for path in dropped])
+            yield f"what it wrote in its home is not kept: {named}"
+
+
+def _name(paths: Sequence[str]) -> str:
+    named = ", ".join(map(visible, paths[:_MOST_NAMED]))
+    more = len(paths) - _MOST_NAMED
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def _local_port(word: str) -> int | None:

@@ -33,10 +33,14 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanges:
-    """Paths from the home: files that were copied back, and changes that would run later."""
+    """Paths from the home: files that were copied back, and changes that would run later.
+
+    `dropped` are files and folders at the top of the home with content that went with it.
+    """
 
     kept: tuple[str, ...] = ()
     runs_later: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 class AgentHome:
@@ -46,6 +50,8 @@ class AgentHome:
         self._maker = maker
         self._home = home
         self._place = place
+        self._own = os.path.join(place, "home")
+        self._copied: dict[str, int] = {}
         self._layers: list[tuple[SettingsFolder, str]] = []
 
     async def mount(self, profile: AgentProfile) -> list[Mount]:
@@ -54,12 +60,12 @@ class AgentHome:
         Raises:
             CommandExecutionError: A folder of settings cannot be shown.
         """
-        home = os.path.join(self._place, "home")
-        os.makedirs(home, 0o700)
-        mounts = [Mount(home, self._home, writable=True)]
+        os.makedirs(self._own, 0o700)
+        mounts = [Mount(self._own, self._home, writable=True)]
         try:
             for name in profile.files:
-                _copy_file(os.path.join(self._home, name), os.path.join(home, name))
+                _copy_file(os.path.join(self._home, name), os.path.join(self._own, name))
+            self._copied = {name: self._stamp(name) for name in _changed_in(self._own)}
             mounts += [await self._mount_settings(folder) for folder in profile.settings]
         except OSError as error:
             raise CommandExecutionError(
@@ -83,7 +89,24 @@ class AgentHome:
             runs += [f"{folder.name}/{path}" for path in changed if folder.runs_later(path)]
             wanted = [path for path in changed if folder.is_kept(path)]
             kept += [f"{folder.name}/{path}" for path in _copy_back(layer, real, wanted, began_ns)]
-        return SettingsChanges(tuple(kept), tuple(runs))
+        return SettingsChanges(tuple(kept), tuple(runs), tuple(sorted(self._dropped())))
+
+    def _dropped(self) -> set[str]:
+        tops: set[str] = set()
+        # What is empty may be a place where something was mounted.
+        for path in _changed_in(self._own):
+            if (stamp := self._stamp(path)) and stamp != self._copied.get(path):
+                top, slash, _ = path.partition("/")
+                tops.add(top + slash)
+        return tops
+
+    def _stamp(self, path: str) -> int:
+        """The time of the last change of a file with content; 0 without one."""
+        try:
+            found = os.lstat(os.path.join(self._own, path))
+        except OSError:
+            return 0
+        return found.st_mtime_ns if found.st_size else 0
 
     async def _mount_settings(self, folder: SettingsFolder) -> Mount:
         layer = f"{self._place}/settings-{len(self._layers)}"
@@ -117,7 +140,10 @@ def _changed_in(upper: str) -> Iterator[str]:
     """
     todo = [""]
     count = 0
-    upper_fd = os.open(upper, LISTED)
+    try:
+        upper_fd = os.open(upper, LISTED)
+    except PermissionError:
+        return
     try:
         with Way(upper_fd) as way:
             while todo:
