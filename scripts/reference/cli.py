@@ -53,7 +53,7 @@ def options_of(command: Command) -> Iterator[TyperOption]:
 def _walk(path: str, command: Command) -> Iterator[tuple[str, Command]]:
     yield path, command
     for name, part in command.commands.items() if isinstance(command, TyperGroup) else ():
-        if isinstance(part, Command):
+        if isinstance(part, Command) and not part.hidden:
             yield from _walk(f"{path} {name}", part)
 
 

@@ -27,6 +27,6 @@ def test_a_server_that_does_not_run_is_said_not_to(shell: Shell) -> None:
     home.create()
     home.save_credentials(Credentials(server, "prj_1", str(shell.workspace), "u", "c", "a"))
 
-    answers = [refused(ended) for ended in shell.run_all("executions", "tools", "tour")]
+    answers = [refused(ended) for ended in shell.run_all("executions", "tools", "tour", "undo")]
 
-    assert answers == [f"no server is running at {server}; start it with `handrail up`"] * 3
+    assert answers == [f"no server is running at {server}; start it with `handrail up`"] * 4

@@ -20,6 +20,9 @@ from handrail.core.access import Role
 from handrail.core.card import Card
 from handrail.core.errors import SetupError
 
+_MOST_LOOKS = 20
+_LOOK_SECONDS = 0.5
+
 
 def register(app: typer.Typer) -> None:
     app.command("tour")(tour)
@@ -46,7 +49,8 @@ def tour(
     if json:
         print_json(answers)
         return
-    say(f"\nEvery step is in the audit log: [bold]{program()} audit show[/]")
+    say(f"\nNext, have an agent work in a draft of a folder: [bold]{program()} draft -- claude[/]")
+    say(f"Every step is in the audit log: [bold]{program()} audit show[/]")
     if (workspace / "handrail-tour").is_dir():
         say("You can remove the folder that the tour created: [bold]handrail-tour[/]")
 
@@ -106,10 +110,14 @@ async def _check_server(person: HandrailApi) -> None:
 
 async def _check_machine(person: HandrailApi, workspace: str) -> None:
     """Calls wait for a machine, and a person would wait with them without knowing why."""
-    found = await person.get("/clients")
-    if not any(client["connected"] for client in found["clients"]):
-        say("No machine is connected, so calls will wait. Connect one in another terminal:")
-        say(f"  [bold]{program()} connect {visible(workspace)}[/]")
+    # That of a server that has just been started connects a little later.
+    for _ in range(_MOST_LOOKS):
+        found = await person.get("/clients")
+        if any(client["connected"] for client in found["clients"]):
+            return
+        await asyncio.sleep(_LOOK_SECONDS)
+    say("No machine is connected, so calls will wait. Connect one in another terminal:")
+    say(f"  [bold]{program()} connect {visible(workspace)}[/]")
 
 
 def _announce(number: int, chapter: Chapter) -> None:

@@ -36,6 +36,7 @@ def test_it_says_that_protection_outside_is_only_advice(
 ) -> None:
     found = machine.check_limits(patient(settings, workspace))
     assert "Handrail cannot prevent that" in found.words
+    assert "`handrail draft -- AGENT`" in (found.remedy or "")
     assert found.health is Health.NOTE
 
 

@@ -87,7 +87,10 @@ def check_limits(_: Patient) -> Finding:
         "programs that you run outside Handrail, such as an agent's own shell, can bypass it and"
         " read its files; Handrail cannot prevent that"
     )
-    remedy = "give agents no way to run anything but through Handrail"
+    remedy = (
+        "start such an agent with `handrail draft -- AGENT`, or give it no way to run anything but"
+        " through Handrail"
+    )
     return Finding("limits", Health.NOTE, words, remedy)
 
 
