@@ -164,6 +164,27 @@ async def test_what_a_program_changed_is_kept_when_the_client_is_killed(rig: Rig
     assert run("git log --format=%s; git status --short", rig.workspace) == "second\nfirst\n"
 
 
+@pytest.mark.behaviour("draft.program.killed")
+async def test_what_a_program_changed_is_kept_when_its_command_is_killed(up: Rig) -> None:
+    script = "echo one > a.txt; echo ready; sleep 300"
+    process = start(up, "--session", "cut", "--", "bash", "-c", script)
+    await asyncio.to_thread(_read_until, process, "ready")
+    refused = await up.call("apply_draft", {}, session_id="cut")
+
+    process.kill()
+    await finish(process)
+    async with asyncio.timeout(30):
+        while not (await up.as_person(lambda api: api.get("/drafts")))["drafts"]:
+            await asyncio.sleep(0.2)
+
+    assert "bash -c" in refused["error"]
+    assert "is running in this draft" in refused["error"]
+    process = start(up, "--session", "cut", "--", "cat", "a.txt")
+    await up.answer(YES)
+    assert "one\n" in await finish(process)
+    assert (up.workspace / "a.txt").read_text() == "one\n"
+
+
 def _read_until(process: Forged, word: str) -> None:
     for line in process.stdout:
         if word in line:

@@ -6,6 +6,7 @@ behaves. So it has a pipe in its place, and a thread passes on what goes through
 
 import asyncio
 import os
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from threading import Thread
@@ -61,6 +62,8 @@ class StreamRelay:
 
 
 def _pass_on(source: int, target: int, ours: int) -> None:
+    # In the background a read ends with an error then, and does not stop Handrail.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN})
     with suppress(OSError):
         while data := os.read(source, _PIECE_BYTES):
             while data:
