@@ -90,7 +90,7 @@ def test_a_small_text_of_an_unknown_kind_is_medium_unless_it_can_be_run() -> Non
     text = replace(file(), is_text=True)
     assert risk_of(Effect("notes", None, text)) is RiskLevel.MEDIUM
     assert risk_of(Effect("notes", None, file())) is RiskLevel.HIGH
-    assert risk_of(Effect("notes", file(mode=0o755), replace(text, mode=0o755))) is RiskLevel.HIGH
+    assert risk_of(Effect("notes", file("b", 0o755), replace(text, mode=0o755))) is RiskLevel.HIGH
 
 
 def test_what_a_project_forbids_to_write_is_not_built_either() -> None:

@@ -3,12 +3,10 @@
 import asyncio
 import os
 import stat
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
 
 from handrail.core.box import Profile
 from handrail.core.effects import Dropped
@@ -20,6 +18,7 @@ from handrail.executors.files.beneath import PASSAGE, open_beneath
 from handrail.executors.rehearsal.caps import DEFAULT_CAPS, Cap, Caps
 from handrail.executors.rehearsal.conditions import why_not_here
 from handrail.executors.rehearsal.git_hidden import OverlookedFiles
+from handrail.executors.rehearsal.moment import Moment
 from handrail.executors.rehearsal.names import NameRecorder
 from handrail.executors.rehearsal.overlay import Maker
 from handrail.executors.rehearsal.probe import Proof
@@ -150,7 +149,7 @@ class Rehearser:
         """
         if (why := await self.why_not()) is not None:
             raise CommandExecutionError(f"it cannot be rehearsed: {why}")
-        began = _Moment.now()
+        began = Moment.now()
         stand = await self._session.mount()
         names, watch = NameRecorder(), self._watch()
         starter = RehearsalStarter(
@@ -169,7 +168,7 @@ class Rehearser:
         hidden = [path for view in starter.views for path in view.hidden]
         self._remove_covers(stand, [*starter.covers, *hidden])
         is_plain = await asyncio.to_thread(self._unflag, starter.overlooked, stand)
-        began_ns = began.by_the_clock_of(_Moment.now())
+        began_ns = began.by_the_clock_of(Moment.now())
         return Rehearsal(
             outcome,
             began_ns,
@@ -214,7 +213,7 @@ class Rehearser:
         Raises:
             CommandExecutionError: The kernel refuses an overlay, or there is no room left.
         """
-        began = _Moment.now()
+        began = Moment.now()
         stand = await self._session.mount()
         try:
             await work(stand.view_fd)
@@ -223,7 +222,7 @@ class Rehearser:
             await stand.discard()
             raise
         dropped = await self._session.unmount(stand)
-        began_ns = began.by_the_clock_of(_Moment.now())
+        began_ns = began.by_the_clock_of(Moment.now())
         return Rehearsal(
             CommandOutcome(b"", b"", Ending.EXITED, 0, 0.0),
             began_ns,
@@ -314,24 +313,6 @@ class Rehearser:
         starter.close()
         self._cpu_left -= watch.cpu_seconds
         return await self._session.unmount(stand)
-
-
-class _Moment(NamedTuple):
-    """A time by the clock that files get theirs from, which can be set, and by one that cannot."""
-
-    clock_ns: int
-    steady_ns: int
-
-    @classmethod
-    def now(cls) -> Self:
-        return cls(time.time_ns(), time.monotonic_ns())
-
-    def by_the_clock_of(self, later: Self) -> int:
-        """The earlier of what the clock said then, and of what it would have said if set as now.
-
-        A file that is saved after the clock was set back must not seem older than the rehearsal.
-        """
-        return min(self.clock_ns, later.clock_ns - (later.steady_ns - self.steady_ns))
 
 
 def _without_remotes(stage: Stage) -> Stage:
