@@ -3,7 +3,7 @@
 import asyncio
 import os
 import pty
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from threading import Thread
 
@@ -32,7 +32,7 @@ class Person:
 
 
 @contextmanager
-def a_person() -> Iterator[Person]:
+def a_person() -> Generator[Person]:
     """A person at the terminal that this process has meanwhile."""
     ours, theirs = pty.openpty()
     with open(theirs, "r+b", buffering=0) as terminal, pytest.MonkeyPatch.context() as patch:
