@@ -24,6 +24,7 @@ from handrail.server.services import Services
 from handrail.store.migrate import migrate_sqlite
 from handrail.store.sqlite import SqliteStore
 from handrail.testing import FakeClock
+from tests.selection import pytest_collection_modifyitems as pytest_collection_modifyitems
 
 # The tools that come with Handrail, in the order in which a model is told of them.
 TOOL_NAMES = [

@@ -83,6 +83,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.points(4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_database_that_lost_what_was_sealed_is_not_served(
     used: Shell, tmp_path: Path, fault: str

@@ -54,6 +54,7 @@ def at_work(rig: Rig, model: ModelServer) -> Talk:
 
 
 @pytest.mark.slow
+@pytest.mark.points(3)
 @pytest.mark.behaviour("agent.dies")
 # After a commit the store is as it is before the next one, so only the last has both.
 @pytest.mark.parametrize(

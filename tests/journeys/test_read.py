@@ -62,6 +62,7 @@ async def test_a_call_waits_until_a_client_comes(rig: Rig) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.points(3)
 @pytest.mark.behaviour("read.server-dies")
 @pytest.mark.parametrize("commit", COMMITS)
 @pytest.mark.parametrize("when", ["before", "after"])

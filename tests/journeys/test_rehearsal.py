@@ -199,6 +199,7 @@ async def changed_before_the_yes(rig: Rig, change: Callable[[], object]) -> Card
     return await rig.answer(Choice(approved=True))
 
 
+@pytest.mark.points(3)
 @pytest.mark.behaviour("rehearsal.effect")
 @pytest.mark.parametrize(
     ("moment", "status", "is_applied"),

@@ -150,6 +150,7 @@ async def test_a_change_that_the_rules_refuse_leaves_the_card_as_it_is(rig: Rig)
 
 
 @pytest.mark.slow
+@pytest.mark.points(2)
 @pytest.mark.behaviour("call.edited-server-dies")
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("number", [1, 2])

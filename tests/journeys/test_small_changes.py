@@ -161,6 +161,7 @@ async def test_a_file_that_changed_since_the_person_looked_is_left_alone(
 
 
 @pytest.mark.slow
+@pytest.mark.points(2)
 @pytest.mark.behaviour("files.small-changes-client-dies")
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(

@@ -155,6 +155,7 @@ async def test_a_machine_that_wakes_up_late_still_tells_what_it_did(rig: Rig) ->
 
 @pytest.mark.usefixtures("asks_beforehand")
 @pytest.mark.slow
+@pytest.mark.points(2)
 @pytest.mark.behaviour("stop.server-dies")
 # The session is commit 2; asked, surveyed, approved and claimed are 3 to 6. Then the session is
 # stopped, its call ended, and the client's report kept.

@@ -240,6 +240,7 @@ async def test_a_whole_session_that_was_approved_is_asked_no_more_and_ends_there
 
 
 @pytest.mark.slow
+@pytest.mark.points(3)
 @pytest.mark.behaviour("write.server-dies")
 @pytest.mark.parametrize("commit", COMMITS)
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -266,6 +267,7 @@ async def test_the_server_may_die_at_any_commit_of_a_write(
 
 
 @pytest.mark.slow
+@pytest.mark.points(4)
 @pytest.mark.behaviour("write.client-dies")
 @pytest.mark.parametrize(
     ("moment", "status", "added"),

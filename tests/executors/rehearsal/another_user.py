@@ -11,7 +11,7 @@ USER, GROUP = 64_321, 64_321
 SOURCE = Path(handrail.__file__).parent.parent
 
 
-def start(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def start(words: list[str], folder: Path, **others: str) -> subprocess.CompletedProcess[str]:
     packages = [path for path in sys.path if path.endswith("site-packages")]
     return subprocess.run(
         words,
@@ -24,6 +24,7 @@ def start(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
             "HOME": str(folder),
             "PYTHONPATH": ":".join([str(SOURCE), *packages]),
             "PYTHONDONTWRITEBYTECODE": "1",
+            **others,
         },
         capture_output=True,
         text=True,

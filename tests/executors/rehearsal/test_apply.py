@@ -233,6 +233,7 @@ def test_some_random_commands_are_applied_as_shown_and_undone_to_the_original(
 
 
 @pytest.mark.slow
+@pytest.mark.points(2)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("who", "first"), PARTS)
 def test_random_commands_are_applied_as_shown_and_undone_to_the_original(
@@ -266,6 +267,7 @@ def test_a_full_disk_leaves_all_or_nothing(tmp_path: Path, needs_overlay: None) 
 
 
 @pytest.mark.slow
+@pytest.mark.points(2)
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("who", "first"), PARTS)
 def test_what_an_editor_does_meanwhile_is_never_lost(
