@@ -165,6 +165,26 @@ async def test_a_step_of_ordinary_work_is_told_in_a_few_lines(
     assert 1 <= len(rehearsed.effects.git.notes) <= 3
 
 
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("git commit -q --allow-empty -m 'fine” by “Bob'", "“fine\\u{201d} by \\u{201c}Bob”"),
+        ("git -c user.name='Al” x' tag -am 'v”' t", " “v\\u{201d}”"),
+        ("GIT_AUTHOR_NAME='Al” y' git commit -q --allow-empty -m x", "“Al\\u{201d} y <"),
+        ("echo >> a.txt; git stash -qm 'x” y'", "“On main: x\\u{201d} y”"),
+        ("git reset -q --hard HEAD~1", "“a, b”"),
+    ],
+)
+async def test_words_of_others_do_not_leave_their_quotation(
+    agent: Agent, root: Path, template: Path, line: str, quoted: str
+) -> None:
+    Row(line, "git commit -q --allow-empty -m 'a, b'").prepare(template, root)
+
+    _, rehearsed = await rehearse(agent, Row(line))
+
+    assert quoted in " ".join(note.words for note in rehearsed.effects.git.notes)
+
+
 ORDINARY = [
     ("git add untracked.txt", ""),
     ("git add -A && git commit -qm both", "echo new >> a.txt"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from handrail.core.effects import GitNote
 from handrail.executors.git_effects.clean_view import Query
 from handrail.executors.git_effects.commits import STASH
-from handrail.executors.git_effects.notes import change, count, loss
+from handrail.executors.git_effects.notes import change, count, loss, quoted
 from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side
 from handrail.executors.git_effects.worktree import BlobAt
 
@@ -49,7 +49,7 @@ class StashQueries:
         The paths in each worktree begin with one of the `prefixes`.
         """
         for message in self.made:
-            yield change(f"stash: puts aside “{message}”")
+            yield change(f"stash: puts aside {quoted(message)}")
         if len(self.gone) > _MOST_COMPARED:
             yield loss(f"stash: takes out {count(len(self.gone), 'entry', 'entries')} permanently")
             return
@@ -59,9 +59,9 @@ class StashQueries:
             if files and any(
                 all(blob_at(prefix + path) == blob for path, blob in files) for prefix in prefixes
             ):
-                yield change(f"stash: puts back “{message}”")
+                yield change(f"stash: puts back {quoted(message)}")
             else:
-                yield loss(f"stash: takes out “{message}” permanently")
+                yield loss(f"stash: takes out {quoted(message)} permanently")
 
 
 def stash_entries(side: Side | None) -> dict[str, str]:
