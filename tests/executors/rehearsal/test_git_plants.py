@@ -113,6 +113,20 @@ PLANTS = {
     "packed refs that are a link": Plant(
         "mv .git/packed-refs refs; ln -s ../refs .git/packed-refs"
     ),
+    "a stash without its list": Plant(
+        "git update-ref refs/stash main", "git stash clear", word="refs/stash"
+    ),
+    "another stash than its list has": Plant(
+        "git rev-parse main > .git/refs/stash", word="refs/stash"
+    ),
+    "a list of stashes with another name for one": Plant(
+        "sed -i s/try/evil/ .git/logs/refs/stash", word="refs/stash"
+    ),
+    "a list of stashes without a stash": Plant(
+        "cp .git/logs/refs/heads/main .git/logs/refs/stash",
+        "git stash clear",
+        word="refs/stash",
+    ),
     "refs in tables": Plant("mkdir .git/reftable; echo x > .git/reftable/tables.list"),
     "an index of nothing": Plant("echo garbage > .git/index"),
     "the solution of a conflict": Plant(

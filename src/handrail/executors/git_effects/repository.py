@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from handrail.core.effects import Effect, GitNote
 from handrail.executors.git_effects.clean_view import CleanView, Query
-from handrail.executors.git_effects.commits import STASH, CommitQueries, tell_commits
+from handrail.executors.git_effects.commits import CommitQueries, tell_commits
 from handrail.executors.git_effects.index import (
     EMPTY,
     LIST_INDEX,
@@ -15,8 +15,9 @@ from handrail.executors.git_effects.index import (
     shared_parts,
     tell_index,
 )
+from handrail.executors.git_effects.logs import LogQueries
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
-from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
+from handrail.executors.git_effects.notes import change, count, refused, setting, some
 from handrail.executors.git_effects.placed import (
     Placed,
     ask_for_placed,
@@ -28,7 +29,7 @@ from handrail.executors.git_effects.placed import (
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import put_aside, tell_states
-from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
+from handrail.executors.git_effects.trees import Side, UnreadableError, short
 from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles, stored_in
 from handrail.executors.repository.index import is_plain
 
@@ -133,6 +134,10 @@ class Repository:
         about_commits = further.add_all(commits.queries)
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)
+        logs = LogQueries(
+            self.git, self.before, self.after, self.changes, further_heads, self.follows_remotes
+        )
+        about_logs = further.add_all(logs.queries)
         staged = [self._ask_for_staged(one, further) for one in self.worktrees]
         taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
         placed = [
@@ -146,6 +151,7 @@ class Repository:
         notes = [*tell_commits(commits, answers[about_commits])]
         prefixes = [one.files.prefix for one in self.worktrees]
         notes += stash.tell(answers[about_stash], self.blob_at, prefixes)
+        notes += logs.tell(answers[about_logs])
         for one, (before, after) in zip(self.worktrees, staged, strict=True):
             notes += tell_index(
                 one.index_before,
@@ -272,9 +278,6 @@ class Repository:
             yield setting("changes which files are ignored, or left out of the folder")
         if FileKind.SHALLOW in kinds:
             yield setting("changes where the history is cut off (shallow)")
-        if erased := self._erased_log_rows():
-            rows = count(erased, "entry", "entries")
-            yield loss(f"erases {rows} of the reflog, by which lost commits are found again")
 
     def _is_index_plain(self) -> bool:
         """Whether the caches of each changed index are left out when it is applied."""
@@ -288,27 +291,6 @@ class Repository:
             content is None or (name.endswith("index") and is_plain(content))
             for name, content in contents
         )
-
-    def _erased_log_rows(self) -> int:
-        """Rows that are gone of logs whose refs stay."""
-        if self.before is None:
-            return 0
-        refs = self.before.refs.keys() & self.after.refs.keys()
-        if self.before.refs.get(STASH) != self.after.refs.get(STASH):
-            refs.discard(STASH)
-        staying = {f"logs/{name}" for name in ("HEAD", *refs)}
-        trees = {place_of(self.git, one.path).tree for one in self.changes} - {""}
-        staying |= {f"{tree}/logs/HEAD" for tree in trees if self.after.has(f"{tree}/HEAD")}
-        gone = 0
-        for one in self.changes:
-            name = inside(self.git, one.path)
-            if name in staying:
-                rows = [
-                    (side.read(name, MOST_LOG_BYTES) or b"").split(b"\n")
-                    for side in (self.before, self.after)
-                ]
-                gone += len(set(rows[0]) - set(rows[1]))
-        return gone
 
 
 class _Round:

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from handrail.core.effects import GitNote
 from handrail.executors.git_effects.clean_view import Query
 from handrail.executors.git_effects.commits import STASH
-from handrail.executors.git_effects.notes import change, count, loss, quoted
-from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side
+from handrail.executors.git_effects.logs import rows_of
+from handrail.executors.git_effects.notes import change, count, loss, quoted, setting
+from handrail.executors.git_effects.trees import Side, short
 from handrail.executors.git_effects.worktree import BlobAt
 
 _MOST_COMPARED = 3
-# git passes over rows of any other form.
-_ROW = re.compile(
-    r"[0-9a-f]{40,64} (?P<id>[0-9a-f]{40,64}) [^>]*> [1-9][0-9]* [+-][0-9]{4}\t(?P<message>.*)"
-)
+_LOG = f"logs/{STASH}"
 _ABSENT = re.compile(r"0+")
 
 
@@ -48,6 +46,11 @@ class StashQueries:
 
         The paths in each worktree begin with one of the `prefixes`.
         """
+        if self._is_changed() and (
+            not (self.made or self.gone) or not _is_as_git_writes_it(self.after)
+        ):
+            at = short(self.after.refs.get(STASH, "")) or "nothing"
+            yield setting(f"changes the stash as git does not: {STASH} names {at}")
         for message in self.made:
             yield change(f"stash: puts aside {quoted(message)}")
         if len(self.gone) > _MOST_COMPARED:
@@ -63,14 +66,26 @@ class StashQueries:
             else:
                 yield loss(f"stash: takes out {quoted(message)} permanently")
 
+    def _is_changed(self) -> bool:
+        was, now = (
+            (side and side.refs.get(STASH), rows_of(side, _LOG))
+            for side in (self.before, self.after)
+        )
+        return was != now
+
 
 def stash_entries(side: Side | None) -> dict[str, str]:
     """The message of each entry, by its commit."""
     if side is None or STASH not in side.refs:
         return {}
-    log = (side.read(f"logs/{STASH}", MOST_LOG_BYTES) or b"").decode(errors="replace")
-    rows = filter(None, map(_ROW.fullmatch, log.split("\n")))
-    return {row["id"]: row["message"] for row in rows}
+    return {row.new: row.message for row in rows_of(side, _LOG) if row}
+
+
+def _is_as_git_writes_it(side: Side) -> bool:
+    """Whether the ref is the newest entry of the list, and git reads every row of it."""
+    rows = rows_of(side, _LOG)
+    newest = rows[-1].new if rows and rows[-1] else ""
+    return None not in rows and newest == side.refs.get(STASH, "")
 
 
 def _changed_in(compared: bytes) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,76 @@
+"""Content and commits that git would keep nowhere afterwards are told as a loss, and no others."""
+
+from pathlib import Path
+
+import pytest
+
+from handrail.core.effects import GitWeight
+from tests.executors.rehearsal.agent import Agent
+from tests.executors.rehearsal.repositories import as_same, copy_of, run
+
+
+async def lost_by(agent: Agent, line: str) -> list[str]:
+    """The losses that are told of a line."""
+    _, rehearsed = await agent.rehearse(as_same(line))
+    assert rehearsed.is_complete, rehearsed.ended_by
+    assert rehearsed.outcome.exit_code == 0, rehearsed.outcome.stderr.decode()
+    notes = rehearsed.effects.git.notes
+    assert GitWeight.REFUSED not in [note.weight for note in notes], notes
+    return [note.words for note in notes if note.weight is GitWeight.LOSS]
+
+
+# A commit that only the log of the branch names.
+ONLY_IN_LOG = (
+    "git branch topic; git update-ref refs/heads/topic"
+    " $(git commit-tree -p main -m precious main^{tree}); git update-ref refs/heads/topic main"
+)
+
+
+@pytest.mark.parametrize(
+    "line", ["git branch -q -D topic", "git branch -q -D topic; git branch other main"]
+)
+async def test_a_branch_whose_log_alone_names_a_commit_is_a_loss_when_it_goes(
+    agent: Agent, root: Path, template: Path, line: str
+) -> None:
+    copy_of(template, root)
+    run(ONLY_IN_LOG, root)
+
+    (lost,) = await lost_by(agent, line)
+
+    assert "precious" in lost
+
+
+async def test_the_log_of_a_removed_worktree_is_a_loss_where_it_alone_names_a_commit(
+    agent: Agent, root: Path, template: Path
+) -> None:
+    copy_of(template, root)
+    run(
+        "git worktree add -q --detach wt; git -C wt commit -q --allow-empty -m precious;"
+        " git -C wt checkout -q main~1",
+        root,
+    )
+
+    (lost,) = await lost_by(agent, "git worktree remove wt")
+
+    assert "precious" in lost
+
+
+@pytest.mark.parametrize(
+    ("line", "setup"),
+    [
+        (
+            "git branch -q -d topic",
+            "git switch -qc topic; git commit -q --allow-empty -m one;"
+            " git commit -q --allow-empty --amend -m two; git switch -q main; git merge -q topic",
+        ),
+        ("git branch -q -m topic renamed", ONLY_IN_LOG),
+        ("git branch -q -D topic", f"{ONLY_IN_LOG}; git branch copy topic@{{1}}"),
+    ],
+)
+async def test_a_branch_goes_without_a_loss_if_its_commits_are_found_elsewhere(
+    agent: Agent, root: Path, template: Path, line: str, setup: str
+) -> None:
+    copy_of(template, root)
+    run(setup, root)
+
+    assert await lost_by(agent, line) == []
