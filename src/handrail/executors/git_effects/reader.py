@@ -20,7 +20,7 @@ from handrail.executors.git_effects.finding import (
 )
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, loss, refused
-from handrail.executors.git_effects.paths import judge_paths, judge_worktrees
+from handrail.executors.git_effects.paths import judge_paths, judge_worktrees, place_of_worktree
 from handrail.executors.git_effects.repository import Repository, Worktree
 from handrail.executors.git_effects.trees import Side, Tree, UnreadableError, UnsoundError
 from handrail.executors.git_effects.worktree import ReadBoth, WorktreeFiles, blob_of
@@ -149,7 +149,8 @@ class GitReader:
             if before is None:
                 return refused(f"writes to {git}, which is no repository")
             return loss(f"removes the whole repository {git}")
-        if note := next(judge_worktrees(git, after, changes), None):
+        trees = space.before, space.after
+        if note := next(judge_worktrees(git, space.root, trees, changes), None):
             return note
         is_sha256 = _SHA256.search(after.read("config") or b"")
         view = CleanView(
@@ -181,8 +182,8 @@ class GitReader:
             sides = [Side.of(one, f"{git}/{tree}", git) for one in (space.before, space.after)]
             pointers = [side.read("gitdir") for side in sides if side is not None]
             for pointer in filter(None, pointers[-1:]):
-                folder = os.path.dirname(pointer.decode(errors="surrogateescape").strip())
-                prefix = f"{os.path.relpath(folder, space.root)}/"
+                place = place_of_worktree(f"{git}/{tree}", pointer, space.root)
+                prefix = f"{os.path.dirname(place)}/"
                 files = WorktreeFiles(prefix, (), space.read, sha)
                 yield Worktree(prefix.rstrip("/"), sides[0], sides[1], files)
 

@@ -29,7 +29,14 @@ from handrail.executors.git_effects.placed import (
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
 from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import put_aside, tell_states
-from handrail.executors.git_effects.trees import Side, UnreadableError, short
+from handrail.executors.git_effects.tags import ask_for_targets, judge_targets
+from handrail.executors.git_effects.trees import (
+    PackedRef,
+    Side,
+    UnreadableError,
+    packed_refs,
+    short,
+)
 from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles, stored_in
 from handrail.executors.repository.index import is_plain
 
@@ -96,6 +103,8 @@ class Repository:
             for one in self.worktrees
         ]
         settings = [*self._ask_for_settings(first)]
+        packed = self._packed_refs()
+        targets = first.add(ask_for_targets(packed))
         tips = self.before.tips if self.before else set[str]()
         kept = self.after.keeping.union(stash_entries(self.after))
         old = [first.add(one.files.look_up(kept, one.files.old)) for one in self.worktrees]
@@ -105,7 +114,7 @@ class Repository:
         for one, (before, after) in zip(self.worktrees, indexes, strict=True):
             one.index_before = _index(answers, before)
             one.index_after = _index(answers, after)
-        notes: list[GitNote] = []
+        notes = [*judge_targets(packed, answers[targets])]
         for before, after in settings:
             notes += self._tell_settings(_settings(answers, before), _settings(answers, after))
         notes += self._read_further(
@@ -220,6 +229,12 @@ class Repository:
             asked.add(compare_with(_tip(side) or self.view.empty_tree, name)) if name else None
             for side, name in zip((one.before, one.after), one.copies, strict=True)
         ]
+
+    def _packed_refs(self) -> list[PackedRef]:
+        """All of them, if any has changed."""
+        path = f"{self.git}/packed-refs"
+        is_changed = any(one.path == path for one in self.changes)
+        return packed_refs(self.after.tree, self.git) if is_changed else []
 
     def _tips(self) -> bytes:
         tips = self.after.tips | (self.before.tips if self.before else set[str]())
