@@ -198,6 +198,12 @@ ORDINARY = [
     ("git rebase -q main feature", ""),
     ("git merge -q --no-edit feature", ""),
     ("git worktree add -q wt feature", ""),
+    ("git add run.sh", "echo true > run.sh; chmod +x run.sh"),
+    ("git update-index --chmod=-x run.sh", "echo true > run.sh; chmod +x run.sh; git add run.sh"),
+    (
+        "git reset -q",
+        "echo true > run.sh; chmod +x run.sh; git add run.sh; git commit -qm run; git rm -q run.sh",
+    ),
 ]
 
 

@@ -74,3 +74,73 @@ async def test_a_branch_goes_without_a_loss_if_its_commits_are_found_elsewhere(
     run(setup, root)
 
     assert await lost_by(agent, line) == []
+
+
+PARTLY_STAGED = "echo precious >> a.txt; git add a.txt; echo later >> a.txt"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git reset -q",
+        "git reset -q a.txt",
+        "git restore --staged a.txt",
+        "git rm -q --cached -f a.txt",
+        "git read-tree HEAD",
+        "git checkout -q HEAD -- a.txt",
+        "git update-index --force-remove a.txt",
+        "git update-index --cacheinfo 100644,$(git rev-parse HEAD~1:a.txt),a.txt",
+        "rm .git/index",
+        "git stash -q; git stash drop -q",
+        "git switch -q -f feature",
+    ],
+)
+async def test_a_content_that_only_the_index_has_is_a_loss_when_it_is_no_longer_staged(
+    agent: Agent, root: Path, template: Path, line: str
+) -> None:
+    copy_of(template, root)
+    run(PARTLY_STAGED, root)
+
+    lost = await lost_by(agent, line)
+
+    assert "a.txt as it is staged" in " ".join(lost)
+
+
+async def test_a_staged_content_is_a_loss_where_the_file_is_as_git_had_it(
+    agent: Agent, root: Path, template: Path
+) -> None:
+    """The index gets the present content of the file, but that is none that was staged."""
+    copy_of(template, root)
+    run("echo precious >> a.txt; git add a.txt; git show HEAD:a.txt > a.txt", root)
+
+    (lost,) = await lost_by(agent, "git reset -q")
+
+    assert "a.txt as it is staged" in lost
+
+
+@pytest.mark.parametrize(
+    ("line", "setup"),
+    [
+        ("git commit -qm part", PARTLY_STAGED),
+        (
+            "git commit -qm part; git switch -q -f feature; git switch -q main",
+            "echo >> a.txt; git add a.txt",
+        ),
+        ("git stash -q", PARTLY_STAGED),
+        ("git add a.txt", PARTLY_STAGED),
+        ("git commit -qam whole", PARTLY_STAGED),
+        ("git mv a.txt b.txt", PARTLY_STAGED),
+        ("git reset -q", "echo new >> a.txt; git add a.txt"),
+        ("git rm -q --cached new.txt", "echo new > new.txt; git add new.txt"),
+        ("git reset -q", "git add -N untracked.txt"),
+        ("git reset -q", "git mv a.txt b.txt"),
+        ("git reset -q", "git show feature:src/f.py > src/f.py; git add .; rm src/f.py"),
+    ],
+)
+async def test_what_is_staged_goes_without_a_loss_if_its_content_is_kept(
+    agent: Agent, root: Path, template: Path, line: str, setup: str
+) -> None:
+    copy_of(template, root)
+    run(setup, root)
+
+    assert await lost_by(agent, line) == []

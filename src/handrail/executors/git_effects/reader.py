@@ -21,12 +21,11 @@ from handrail.executors.git_effects.finding import (
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, loss, refused
 from handrail.executors.git_effects.paths import judge_paths, judge_worktrees, place_of_worktree
-from handrail.executors.git_effects.repository import Repository, Worktree
+from handrail.executors.git_effects.repository import Repository
 from handrail.executors.git_effects.trees import Side, Tree, UnreadableError, UnsoundError
-from handrail.executors.git_effects.worktree import ReadBoth, WorktreeFiles, blob_of
+from handrail.executors.git_effects.worktree import FilesAfter, ReadBoth, Worktree, WorktreeFiles
 
 _MOST_CHARS = 400
-_MOST_FILE_BYTES = 64 << 20
 _SHA256 = re.compile(rb"(?i)objectformat\s*=\s*\"?sha256")
 _WORKTREE = re.compile(r"(?im)^\s*worktree\s*=\s*\"?([^\"\n]+?)\"?\s*$")
 
@@ -162,9 +161,9 @@ class GitReader:
         self.views[git] = view
         view.make(after.read("shallow"))
         worktrees = [*self._worktrees(git, before, after, changes, view)]
-        blob_at = _BlobAt(space.after, view.object_format)
+        files = FilesAfter(space.after, view.object_format)
         follows = self.follows_remotes
-        return Repository(git, before, after, changes, worktrees, view, blob_at, follows)
+        return Repository(git, before, after, changes, worktrees, view, files, follows)
 
     def _worktrees(
         self,
@@ -198,21 +197,6 @@ class GitReader:
                     self.workspace.after.copy(one.path, repository.view.place_for(name))
                 loose += [] if name.startswith("pack/") else [name.replace("/", "")]
         repository.view.claim(loose)
-
-
-@dataclass(frozen=True, slots=True)
-class _BlobAt:
-    """The name that git would give to a file of the workspace after the command."""
-
-    tree: Tree
-    object_format: str
-
-    def __call__(self, path: str) -> str:
-        try:
-            content = self.tree.read(path, _MOST_FILE_BYTES)
-        except UnreadableError:
-            return ""
-        return "" if content is None else blob_of(content, self.object_format)
 
 
 def _changes_anything(repositories: Sequence[Repository]) -> bool:

@@ -56,6 +56,10 @@ class Tree(Protocol):
 
     def is_folder(self, path: str) -> bool: ...
 
+    def is_executable(self, path: str) -> bool:
+        """Whether there is a file that may be run."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
