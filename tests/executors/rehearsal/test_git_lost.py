@@ -144,3 +144,21 @@ async def test_what_is_staged_goes_without_a_loss_if_its_content_is_kept(
     run(setup, root)
 
     assert await lost_by(agent, line) == []
+
+
+SUBMODULE = (
+    "git -c protocol.file.allow=always submodule --quiet add $PWD/stock/lib lib;"
+    " git commit -qm Submodule"
+)
+
+
+@pytest.mark.parametrize("edit", ["echo precious >> lib/l.txt", "echo precious > lib/new.txt"])
+async def test_a_file_of_a_submodule_is_a_loss_where_its_repository_does_not_have_it(
+    agent: Agent, root: Path, template: Path, edit: str
+) -> None:
+    copy_of(template, root)
+    run(f"{SUBMODULE}; {edit}", root)
+
+    (lost,) = await lost_by(agent, "git submodule --quiet deinit -f lib")
+
+    assert edit.split()[-1] in lost

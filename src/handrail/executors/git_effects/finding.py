@@ -20,11 +20,19 @@ _INSIDE = re.compile(r"(?!\.\./)(?:.*/)?\.git/(?:modules|worktrees)/.+")
 
 
 def find_repositories(
-    touched: Iterable[str], changes: Iterable[Effect], trees: Sequence[Tree]
+    root: str, touched: Iterable[str], changes: Iterable[Effect], trees: Sequence[Tree]
 ) -> list[str]:
-    """The paths of the touched repositories and of submodules kept in them, outermost first."""
+    """The paths of the touched repositories and of submodules kept in them, outermost first.
+
+    A submodule is touched too if only its folder goes, with the `.git` file in it.
+    """
     found = {git for git in touched if any(tree.is_folder(git) for tree in trees)}
+    before = trees[0]
     for one in changes:
+        if one.path.rpartition("/")[2] == GIT and (git := target_of(one.path, before, root)):
+            found |= (
+                {git} if _INSIDE.fullmatch(git) and before.is_folder(f"{git}/objects") else set()
+            )
         at = one.path.find(_MODULES)
         parts = one.path[at + len(_MODULES) :].split("/") if at >= 0 else []
         for number in range(1, len(parts)):

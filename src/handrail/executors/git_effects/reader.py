@@ -84,7 +84,9 @@ class GitReader:
             UnreadableError: A repository cannot be read.
         """
         changes, space = effects.git.changes, self.workspace
-        gits = find_repositories(effects.git.repositories, changes, (space.before, space.after))
+        gits = find_repositories(
+            space.root, effects.git.repositories, changes, (space.before, space.after)
+        )
         notes = [
             *judge_pointers(space.root, changes, space.after),
             *judge_bare(effects.changes, space.after),
@@ -174,7 +176,7 @@ class GitReader:
         view: CleanView,
     ) -> Iterator[Worktree]:
         space, sha = self.workspace, view.object_format
-        prefix = _prefix_of(git, after)
+        prefix = _prefix_of(git, before, after)
         yield Worktree("", before, after, WorktreeFiles(prefix, (), space.read, sha))
         places = {place_of(git, one.path).tree for one in changes}
         for tree in sorted(places - {""}):
@@ -213,14 +215,19 @@ def _changes_anything(repositories: Sequence[Repository]) -> bool:
     return any(kind is not None and kind not in unimportant for kind in changed)
 
 
-def _prefix_of(git: str, after: Side) -> str:
-    """How the paths begin that lie in the worktree of a repository."""
+def _prefix_of(git: str, before: Side | None, after: Side) -> str:
+    """How the paths begin that lie in the worktree of a repository.
+
+    git unsets the worktree of a submodule when it removes its folder.
+    """
     folder = git.removesuffix(GIT)
-    if folder == git:
-        config = (after.read("config") or b"").decode(errors="surrogateescape")
-        found = _WORKTREE.search(config)
-        folder = f"{os.path.normpath(os.path.join(git, found[1]))}/" if found else f"{git}/"
-    return folder
+    if folder != git:
+        return folder
+    for side in filter(None, (after, before)):
+        config = (side.read("config") or b"").decode(errors="surrogateescape")
+        if found := _WORKTREE.search(config):
+            return f"{os.path.normpath(os.path.join(git, found[1]))}/"
+    return f"{git}/"
 
 
 def _shown(note: GitNote) -> GitNote:
