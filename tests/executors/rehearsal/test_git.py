@@ -112,6 +112,21 @@ async def test_a_command_is_refused_that_would_have_git_run_or_trust_another(
     assert snapshot(root) == before
 
 
+async def test_a_folder_that_git_cannot_rename_in_a_rehearsal_is_moved_by_a_shell(
+    agent: Agent, root: Path, template: Path, tmp_path: Path
+) -> None:
+    plain = Row("git mv docs manual").prepare(template, tmp_path / "plain/ws")
+    copy_of(template, root)
+    assert "Invalid cross-device link" in await agent.output("git mv docs manual")
+
+    call, rehearsed = await rehearse(agent, Row("mv docs manual && git add -A docs manual"))
+    await agent.kept.apply(call)
+    run("git mv docs manual", plain)
+
+    assert [note.weight for note in rehearsed.effects.git.notes] == [GitWeight.CHANGE] * 2
+    assert state_of(root) == state_of(plain)
+
+
 @pytest.mark.parametrize(
     "command",
     [
