@@ -127,6 +127,8 @@ async def test_a_staged_content_is_a_loss_where_the_file_is_as_git_had_it(
             "echo >> a.txt; git add a.txt",
         ),
         ("git stash -q", PARTLY_STAGED),
+        ("git stash pop -q --index", f"{PARTLY_STAGED}; git stash -q"),
+        ("git stash pop -q", "echo new >> a.txt; git add a.txt; git stash -q"),
         ("git add a.txt", PARTLY_STAGED),
         ("git commit -qam whole", PARTLY_STAGED),
         ("git mv a.txt b.txt", PARTLY_STAGED),
@@ -144,6 +146,17 @@ async def test_what_is_staged_goes_without_a_loss_if_its_content_is_kept(
     run(setup, root)
 
     assert await lost_by(agent, line) == []
+
+
+async def test_a_stash_that_is_taken_back_without_its_index_loses_what_was_staged(
+    agent: Agent, root: Path, template: Path
+) -> None:
+    copy_of(template, root)
+    run(f"{PARTLY_STAGED}; git stash -q", root)
+
+    (lost,) = await lost_by(agent, "git stash pop -q")
+
+    assert "not what was staged in it: a.txt" in lost
 
 
 SUBMODULE = (

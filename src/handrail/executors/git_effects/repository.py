@@ -138,8 +138,7 @@ class Repository:
         about_contents = further.add_all(contents.queries)
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
-        prefixes = [one.files.prefix for one in self.worktrees]
-        notes += stash.tell(answers[about_stash], self.files.blob_at, prefixes)
+        notes += stash.tell(answers[about_stash], self.files.blob_at, self.worktrees)
         notes += logs.tell(answers[about_logs])
         for one in self.worktrees:
             notes += tell_index(

@@ -243,3 +243,7 @@ class Worktree:
     def has_moved(self) -> bool:
         before, after = self.tips
         return before != after
+
+    def staged_at(self, name: str) -> str:
+        """The blob that the index has there after the command; empty where it has none."""
+        return self.index_after.entries[name].blob if name in self.index_after.entries else ""
