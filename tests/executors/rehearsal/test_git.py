@@ -112,6 +112,21 @@ async def test_a_command_is_refused_that_would_have_git_run_or_trust_another(
     assert snapshot(root) == before
 
 
+async def test_a_folder_that_git_cannot_rename_in_a_rehearsal_is_moved_by_a_shell(
+    agent: Agent, root: Path, template: Path, tmp_path: Path
+) -> None:
+    plain = Row("git mv docs manual").prepare(template, tmp_path / "plain/ws")
+    copy_of(template, root)
+    assert "Invalid cross-device link" in await agent.output("git mv docs manual")
+
+    call, rehearsed = await rehearse(agent, Row("mv docs manual && git add -A docs manual"))
+    await agent.kept.apply(call)
+    run("git mv docs manual", plain)
+
+    assert [note.weight for note in rehearsed.effects.git.notes] == [GitWeight.CHANGE] * 2
+    assert state_of(root) == state_of(plain)
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -165,6 +180,26 @@ async def test_a_step_of_ordinary_work_is_told_in_a_few_lines(
     assert 1 <= len(rehearsed.effects.git.notes) <= 3
 
 
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("git commit -q --allow-empty -m 'fine” by “Bob'", "“fine\\u{201d} by \\u{201c}Bob”"),
+        ("git -c user.name='Al” x' tag -am 'v”' t", " “v\\u{201d}”"),
+        ("GIT_AUTHOR_NAME='Al” y' git commit -q --allow-empty -m x", "“Al\\u{201d} y <"),
+        ("echo >> a.txt; git stash -qm 'x” y'", "“On main: x\\u{201d} y”"),
+        ("git reset -q --hard HEAD~1", "“a, b”"),
+    ],
+)
+async def test_words_of_others_do_not_leave_their_quotation(
+    agent: Agent, root: Path, template: Path, line: str, quoted: str
+) -> None:
+    Row(line, "git commit -q --allow-empty -m 'a, b'").prepare(template, root)
+
+    _, rehearsed = await rehearse(agent, Row(line))
+
+    assert quoted in " ".join(note.words for note in rehearsed.effects.git.notes)
+
+
 ORDINARY = [
     ("git add untracked.txt", ""),
     ("git add -A && git commit -qm both", "echo new >> a.txt"),
@@ -178,6 +213,12 @@ ORDINARY = [
     ("git rebase -q main feature", ""),
     ("git merge -q --no-edit feature", ""),
     ("git worktree add -q wt feature", ""),
+    ("git add run.sh", "echo true > run.sh; chmod +x run.sh"),
+    ("git update-index --chmod=-x run.sh", "echo true > run.sh; chmod +x run.sh; git add run.sh"),
+    (
+        "git reset -q",
+        "echo true > run.sh; chmod +x run.sh; git add run.sh; git commit -qm run; git rm -q run.sh",
+    ),
 ]
 
 

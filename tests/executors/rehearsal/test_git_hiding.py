@@ -86,6 +86,19 @@ NOT_LOCAL = {
         r"git tag t $(printf '100644 blob %s\tMakefile\n' $(git rev-parse :a.txt) | git mktree)",
     ),
     "a text that becomes a program": ("git update-index --chmod=+x a.txt; chmod +x a.txt", ""),
+    "a text that becomes a program at the next checkout": (
+        "git update-index --chmod=+x a.txt",
+        "",
+    ),
+    "a text that becomes a link at the next checkout": (
+        "git update-index --cacheinfo 120000,$(git rev-parse :a.txt),a.txt",
+        "",
+    ),
+    "a text that a commit has as a program": (
+        "export GIT_INDEX_FILE=/tmp/index; git read-tree HEAD; git update-index --chmod=+x a.txt;"
+        " git branch e $(git commit-tree -p HEAD -m fine $(git write-tree))",
+        "",
+    ),
     "a content from another path": (
         "git update-index --add --cacheinfo 100755,$(git rev-parse :x.sh),Makefile;"
         " git checkout -q -- Makefile",

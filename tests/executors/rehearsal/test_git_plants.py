@@ -109,9 +109,36 @@ PLANTS = {
         "git pack-refs --all; sed -i"
         r' "s#^[0-9a-f]* refs/tags/v1#$(git rev-parse main) refs/tags/v1\n&#" .git/packed-refs'
     ),
+    "packed refs with another commit behind a tag": Plant(
+        'sed -i "s/^^.*/^$(git rev-parse feature)/" .git/packed-refs',
+        "git tag -am v2 v2; git pack-refs --all",
+        word="v2",
+    ),
+    "packed refs that take a commit for a tag": Plant(
+        'sed -i "/refs.tags.v1/a ^$(git rev-parse feature)" .git/packed-refs',
+        "git pack-refs --all",
+        word="v1",
+    ),
+    "packed refs that take a tag for a commit": Plant(
+        'sed -i "/^^/d" .git/packed-refs', "git tag -am v2 v2; git pack-refs --all", word="v2"
+    ),
     "packed refs that are a pipe": Plant("rm .git/packed-refs; mkfifo .git/packed-refs"),
     "packed refs that are a link": Plant(
         "mv .git/packed-refs refs; ln -s ../refs .git/packed-refs"
+    ),
+    "a stash without its list": Plant(
+        "git update-ref refs/stash main", "git stash clear", word="refs/stash"
+    ),
+    "another stash than its list has": Plant(
+        "git rev-parse main > .git/refs/stash", word="refs/stash"
+    ),
+    "a list of stashes with another name for one": Plant(
+        "sed -i s/try/evil/ .git/logs/refs/stash", word="refs/stash"
+    ),
+    "a list of stashes without a stash": Plant(
+        "cp .git/logs/refs/heads/main .git/logs/refs/stash",
+        "git stash clear",
+        word="refs/stash",
     ),
     "refs in tables": Plant("mkdir .git/reftable; echo x > .git/reftable/tables.list"),
     "an index of nothing": Plant("echo garbage > .git/index"),
@@ -121,6 +148,19 @@ PLANTS = {
     "a HEAD that is a tag": Plant("git symbolic-ref HEAD refs/tags/v1"),
     "a HEAD that git reads in another way": Plant("echo 'ref:  refs/heads/feature' > .git/HEAD"),
     "a worktree that lies elsewhere": Plant("echo /etc/.git > .git/worktrees/wt/gitdir", WORKTREE),
+    "a worktree of no folder": Plant(
+        "mkdir .git/worktrees; cd .git/worktrees; mkdir x; echo ../.. > x/commondir;"
+        " cp ../HEAD x; mkdir -p ../../wt; echo $(realpath ../../wt)/.git > x/gitdir",
+        word="x a worktree",
+    ),
+    "a worktree that says nothing of its folder": Plant(
+        "mkdir -p .git/worktrees/x; cp .git/HEAD .git/worktrees/x; cd .git/worktrees/x;"
+        " echo ../.. > commondir",
+        word="x a worktree",
+    ),
+    "a worktree with the folder of another": Plant(
+        "cp -r .git/worktrees/wt .git/worktrees/x", WORKTREE, word="x a worktree"
+    ),
     "a plan that moves a tag": Plant(
         "mkdir .git/rebase-merge; cd .git/rebase-merge; echo refs/heads/main > head-name;"
         " git rev-parse main | tee onto > orig-head; touch interactive done;"

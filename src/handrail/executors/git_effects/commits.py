@@ -6,18 +6,26 @@ from typing import NamedTuple
 
 from handrail.core.effects import GitNote
 from handrail.executors.git_effects.clean_view import Query
-from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
+from handrail.executors.git_effects.notes import (
+    change,
+    count,
+    loss,
+    quoted,
+    refused,
+    setting,
+    some,
+)
 from handrail.executors.git_effects.trees import Side, UnreadableError, short
 
 STASH = "refs/stash"
+REMOTES = "refs/remotes/"
+LIST_LOST = ("log", "--format=%h %s", "--max-count=6")
 _MOST_COMMITS = 500
-_MOST_LOST = 6
 _MOST_TOLD = 5
-_REMOTE = "refs/remotes/"
 _KINDS = {
     "refs/heads/": "branch",
     "refs/tags/": "tag",
-    _REMOTE: "remote branch",
+    REMOTES: "remote branch",
     "refs/notes/": "notes",
 }
 _ASIDE = (STASH, "refs/notes/", "refs/bisect/")
@@ -76,7 +84,7 @@ class CommitQueries:
 
     def is_followed(self, move: Move) -> bool:
         """Whether it follows what the remote has done to its branch."""
-        return self.follows_remotes and move.ref.startswith(_REMOTE)
+        return self.follows_remotes and move.ref.startswith(REMOTES)
 
     def _ask(self, name: str, query: Query) -> None:
         self._places[name] = len(self.queries)
@@ -119,7 +127,7 @@ class CommitQueries:
         keeping = self.after.keeping.union(*(now.keeping for _, now in self.worktrees if now))
         if self._is_commit(old) and old not in keeping:
             kept = [f"^{one}" for one in sorted(filter(self._is_commit, keeping))]
-            words = ("log", "--format=%h %s", f"--max-count={_MOST_LOST}")
+            words = LIST_LOST
             if new:
                 # The other side of the comparison is left out by itself.
                 words += ("--left-only", "--cherry-pick")
@@ -140,7 +148,7 @@ def tell_commits(asked: CommitQueries, answers: Sequence[bytes | None]) -> Itera
     if _is_switched(asked) and not told_head:
         yield change(f"{_switching(asked)}{_name_of_head(asked.after)}")
     for name in ("HEAD", *(f"HEAD {number}" for number in range(len(asked.worktrees)))):
-        if lost := _lost(asked.answer(answers, f"{name} lost")):
+        if lost := parse_lost(asked.answer(answers, f"{name} lost")):
             yield loss(f"leaves {count(len(lost), 'commit')} that no branch has: {some(lost)}")
 
 
@@ -176,11 +184,11 @@ def _tell_new(log: str) -> Iterator[GitNote]:
     if len(commits) == 1:
         (one,) = commits
         kind = "merge" if " " in one.parents else "new commit"
-        by = f" by {one.author}" if one.author != one.committer else ""
-        yield change(f"{kind} {one.brief} “{one.subject}”{by}: {_stat(one.changed)}")
+        by = f" by {quoted(one.author)}" if one.author != one.committer else ""
+        yield change(f"{kind} {one.brief} {quoted(one.subject)}{by}: {_stat(one.changed)}")
     elif commits:
         number = f"{len(commits):,}{' or more' if len(commits) == _MOST_COMMITS else ''}"
-        subjects = some((f"{one.brief} “{one.subject}”" for one in commits), _MOST_TOLD)
+        subjects = some((f"{one.brief} {quoted(one.subject)}" for one in commits), _MOST_TOLD)
         names = dict.fromkeys(name for one in commits for name in _names(one.changed))
         yield change(f"{number} new commits: {subjects} ({some(names)})")
 
@@ -206,14 +214,14 @@ def _tell_move(
         what = f"{switching}{short(move.ref)}; {what}"
     if move.ref.startswith("refs/replace/"):
         return refused(f"{move.ref} would show another object in the place of this one")
-    lost = _lost(asked.answer(answers, f"{move.ref} lost"))
+    lost = parse_lost(asked.answer(answers, f"{move.ref} lost"))
     if "ref: " in (move.old + move.new):
         told = f"{what}: {short(move.old) or 'nothing'} → {short(move.new) or 'nothing'}"
         return _tell_symbolic(asked, move, told, lost)
     if not move.old:
         message = asked.answer(answers, f"{move.ref} message").partition("\n\n")[2]
         subject = message.partition("\n")[0]
-        told = f" “{subject}”" if subject else ""
+        told = f" {quoted(subject)}" if subject else ""
         words = f"{switching}new {kind} {short(move.ref)} at {short(move.new)}{told}"
         return _tell_kept(asked, move, words)
     if not move.new:
@@ -253,12 +261,14 @@ def _tell_kept(asked: CommitQueries, move: Move, words: str) -> GitNote:
     """
     if move.ref.startswith("refs/tags/") and not move.new:
         return loss(words)
-    is_own = move.ref.startswith(_REMOTE) and not asked.follows_remotes
+    is_own = move.ref.startswith(REMOTES) and not asked.follows_remotes
     return setting(words) if is_own else change(words)
 
 
-def _lost(answer: str) -> list[str]:
-    return answer.strip().splitlines()
+def parse_lost(answer: str) -> list[str]:
+    """What LIST_LOST prints, for people."""
+    rows = (row.partition(" ") for row in answer.split("\n") if row)
+    return [f"{brief} {quoted(subject)}" for brief, _, subject in rows]
 
 
 def _lines(rows: Sequence[str]) -> bytes:

@@ -20,11 +20,19 @@ _INSIDE = re.compile(r"(?!\.\./)(?:.*/)?\.git/(?:modules|worktrees)/.+")
 
 
 def find_repositories(
-    touched: Iterable[str], changes: Iterable[Effect], trees: Sequence[Tree]
+    root: str, touched: Iterable[str], changes: Iterable[Effect], trees: Sequence[Tree]
 ) -> list[str]:
-    """The paths of the touched repositories and of submodules kept in them, outermost first."""
+    """The paths of the touched repositories and of submodules kept in them, outermost first.
+
+    A submodule is touched too if only its folder goes, with the `.git` file in it.
+    """
     found = {git for git in touched if any(tree.is_folder(git) for tree in trees)}
+    before = trees[0]
     for one in changes:
+        if one.path.rpartition("/")[2] == GIT and (git := target_of(one.path, before, root)):
+            found |= (
+                {git} if _INSIDE.fullmatch(git) and before.is_folder(f"{git}/objects") else set()
+            )
         at = one.path.find(_MODULES)
         parts = one.path[at + len(_MODULES) :].split("/") if at >= 0 else []
         for number in range(1, len(parts)):
@@ -50,10 +58,27 @@ def judge_pointers(root: str, changes: Iterable[Effect], after: Tree) -> Iterato
     for one in changes:
         folder, _, name = one.path.rpartition("/")
         if name == GIT and one.after is not None and one.after.kind is not EntryKind.DIRECTORY:
-            target = _target_of(one, folder, after)
-            inside = os.path.relpath(os.path.join(root, target), root) if target else ""
-            if not _INSIDE.fullmatch(inside):
+            if one.after.kind is EntryKind.LINK:
+                target = inside_of(root, folder, one.after.target)
+            else:
+                target = target_of(one.path, after, root)
+            if not _INSIDE.fullmatch(target):
                 yield refused(f"{one.path} would lead git to another repository: {target}")
+
+
+def inside_of(root: str, folder: str, named: str) -> str:
+    """The path in the workspace that is `named` in one of its folders."""
+    return os.path.relpath(os.path.join(root, folder, named), root)
+
+
+def target_of(path: str, tree: Tree, root: str) -> str:
+    """The path in the workspace that a `.git` file leads to; empty for any other file."""
+    try:
+        content = tree.read(path, _MOST_POINTER_BYTES) or b""
+    except UnreadableError:
+        return ""
+    found = _POINTER.fullmatch(content.decode(errors="surrogateescape"))
+    return inside_of(root, os.path.dirname(path), found[1]) if found else ""
 
 
 def judge_bare(changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:
@@ -78,14 +103,3 @@ def _is_there(path: str, after: Tree) -> bool:
         return after.is_folder(path) or after.read(path, _MOST_POINTER_BYTES) is not None
     except UnreadableError:
         return True
-
-
-def _target_of(one: Effect, folder: str, after: Tree) -> str:
-    if one.after is not None and one.after.kind is EntryKind.LINK:
-        return os.path.join(folder, one.after.target)
-    try:
-        content = after.read(one.path, _MOST_POINTER_BYTES) or b""
-    except UnreadableError:
-        return ""
-    found = _POINTER.fullmatch(content.decode(errors="surrogateescape"))
-    return os.path.join(folder, found[1]) if found else ""

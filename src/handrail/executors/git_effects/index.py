@@ -15,7 +15,9 @@ from handrail.executors.git_effects.trees import UnreadableError, UnsoundError, 
 _UNSEEN = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _LIKE_GIT = re.compile(r"(?i)(?:\.git|git~[0-9]+)[ .]*(?::.*)?")
 LIST_INDEX = ("ls-files", "--stage", "-v", "-z", "--sparse")
-_SUBMODULE = "160000"
+SUBMODULE = "160000"
+PROGRAM = "100755"
+LINK = "120000"
 _SKIPPED = "S"
 
 
@@ -27,12 +29,40 @@ class Entry(NamedTuple):
     is_overlooked: bool = False
 
 
+class Staged(NamedTuple):
+    """How a file differs from the current commit."""
+
+    what: str
+    blob: str
+
+
+class Placed(NamedTuple):
+    """A content at a path, and the mode that git gives to the file there."""
+
+    name: str
+    mode: str
+    blob: str
+
+
 @dataclass(frozen=True, slots=True)
 class Index:
     """The entries by name, and the names that are in conflict."""
 
     entries: Mapping[str, Entry]
     conflicts: frozenset[str]
+
+    def has(self, place: Placed) -> bool:
+        one = self.entries.get(place.name)
+        return one is not None and (one.mode, one.blob) == (place.mode, place.blob)
+
+    def mode_of(self, name: str) -> str:
+        return self.entries[name].mode if name in self.entries else ""
+
+    def places(self) -> Iterator[Placed]:
+        """All contents; a submodule has none."""
+        for name, one in self.entries.items():
+            if one.mode != SUBMODULE:
+                yield Placed(name, one.mode, one.blob)
 
     @classmethod
     def parse(cls, listed: bytes | None) -> "Index":
@@ -82,30 +112,31 @@ def compare_with(tree: str, index: str) -> Query:
     return Query(words, index_file=index)
 
 
-def parse_staged(compared: bytes | None) -> dict[str, tuple[str, str]]:
-    """The words for each staged file, and its blob."""
+def parse_staged(compared: bytes | None) -> dict[str, Staged]:
+    """What compare_with asks for."""
     if compared is None:
         raise UnreadableError("git cannot compare the index with the current commit")
     rows = compared.decode(errors="surrogateescape").split("\0")
-    staged: dict[str, tuple[str, str]] = {}
+    staged: dict[str, Staged] = {}
     for meta, name in zip(rows[::2], rows[1::2], strict=False):
         *_, blob, letter = meta.split(" ")
         if letter != "U":
-            staged[name] = {"A": "new", "D": "removed"}.get(letter, "changed"), blob
+            what = {"A": "new", "D": "removed"}.get(letter, "changed")
+            staged[name] = Staged(what, blob)
     return staged
 
 
 def tell_index(
     before: Index,
     after: Index,
-    staged_before: Mapping[str, tuple[str, str]],
-    staged: Mapping[str, tuple[str, str]],
+    staged_before: Mapping[str, Staged],
+    staged: Mapping[str, Staged],
     *,
     has_moved: bool,
 ) -> Iterator[GitNote]:
     """The notes; `has_moved` says that HEAD names another commit than before."""
     fresh = [
-        f"{name} ({what[0]})" for name, what in staged.items() if staged_before.get(name) != what
+        f"{name} ({one.what})" for name, one in staged.items() if staged_before.get(name) != one
     ]
     gone = [name for name in staged_before if name not in staged and name not in after.conflicts]
     if fresh and has_moved and before == after:
@@ -122,7 +153,7 @@ def tell_index(
             f"git does not look at these files, or does so again: {some(sorted(overlooked))}"
         )
     for name, entry in after.entries.items():
-        if entry.mode == _SUBMODULE and before.entries.get(name) != entry:
+        if entry.mode == SUBMODULE and before.entries.get(name) != entry:
             yield change(f"submodule {name} at {short(entry.blob)}")
 
 

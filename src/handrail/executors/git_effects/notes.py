@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from handrail.core.effects import GitNote, GitWeight
 
 _MOST_NAMED = 4
+_ENDS = str.maketrans({mark: f"\\u{{{ord(mark):x}}}" for mark in "“”"})
 
 
 def refused(words: str) -> GitNote:
@@ -21,6 +22,11 @@ def setting(words: str) -> GitNote:
 
 def change(words: str) -> GitNote:
     return GitNote(GitWeight.CHANGE, words)
+
+
+def quoted(text: str) -> str:
+    """Words of others, which cannot end the quotation."""
+    return f"“{text.translate(_ENDS)}”"
 
 
 def some(names: Iterable[str], most: int = _MOST_NAMED) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from handrail.core.effects import Effect, EffectKind, GitNote
 from handrail.core.files import EntryKind
+from handrail.executors.git_effects.finding import inside_of, target_of
 from handrail.executors.git_effects.names import (
     FileKind,
     Place,
@@ -12,10 +13,11 @@ from handrail.executors.git_effects.names import (
     place_of,
 )
 from handrail.executors.git_effects.notes import count, loss, refused, setting
-from handrail.executors.git_effects.trees import Side
+from handrail.executors.git_effects.trees import Tree
 
 _EXECUTABLE = 0o111
 _COMMON = b"../.."
+_MOST_POINTER_BYTES = 4_096
 
 
 def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
@@ -36,13 +38,32 @@ def judge_paths(git: str, changes: Iterable[Effect]) -> Iterator[GitNote]:
         yield loss(f"writes down how later conflicts are solved ({count(solutions, 'file')})")
 
 
-def judge_worktrees(git: str, after: Side, changes: Iterable[Effect]) -> Iterator[GitNote]:
-    """Refuse a further worktree whose `commondir` leads to another repository."""
-    trees = {place.tree for one in changes if (place := place_of(git, one.path)).tree}
-    for tree in sorted(trees):
-        common = after.read(f"{tree}/commondir")
+def judge_worktrees(
+    git: str, root: str, trees: tuple[Tree, Tree], changes: Iterable[Effect]
+) -> Iterator[GitNote]:
+    """Refuse a further worktree that is of another repository, or of no folder."""
+    before, after = trees
+    names = {place.tree for one in changes if (place := place_of(git, one.path)).tree}
+    for folder in sorted(f"{git}/{name}" for name in names):
+        common, pointer = (
+            after.read(f"{folder}/{name}", _MOST_POINTER_BYTES) for name in ("commondir", "gitdir")
+        )
         if common is not None and common.strip() != _COMMON:
-            yield refused(f"{git}/{tree} would take its settings from another repository")
+            yield refused(f"{folder} would take its settings from another repository")
+        is_new = pointer is None or pointer != before.read(f"{folder}/gitdir", _MOST_POINTER_BYTES)
+        if is_new and after.is_folder(folder) and not _leads_back(folder, root, pointer, after):
+            yield refused(f"makes {folder} a worktree, but no .git file leads to it")
+
+
+def place_of_worktree(folder: str, pointer: bytes, root: str) -> str:
+    """The path of the `.git` file that a worktree's own `folder` points to."""
+    return inside_of(root, folder, pointer.decode(errors="surrogateescape").strip())
+
+
+def _leads_back(folder: str, root: str, pointer: bytes | None, after: Tree) -> bool:
+    path = place_of_worktree(folder, pointer or b"", root)
+    # A worktree outside of the workspace is refused as such.
+    return path.startswith("../") or target_of(path, after, root) == folder
 
 
 def _why_refused(one: Effect, place: Place) -> str | None:

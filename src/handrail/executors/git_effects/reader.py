@@ -20,13 +20,12 @@ from handrail.executors.git_effects.finding import (
 )
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
 from handrail.executors.git_effects.notes import change, loss, refused
-from handrail.executors.git_effects.paths import judge_paths, judge_worktrees
-from handrail.executors.git_effects.repository import Repository, Worktree
+from handrail.executors.git_effects.paths import judge_paths, judge_worktrees, place_of_worktree
+from handrail.executors.git_effects.repository import Repository
 from handrail.executors.git_effects.trees import Side, Tree, UnreadableError, UnsoundError
-from handrail.executors.git_effects.worktree import ReadBoth, WorktreeFiles, blob_of
+from handrail.executors.git_effects.worktree import FilesAfter, ReadBoth, Worktree, WorktreeFiles
 
 _MOST_CHARS = 400
-_MOST_FILE_BYTES = 64 << 20
 _SHA256 = re.compile(rb"(?i)objectformat\s*=\s*\"?sha256")
 _WORKTREE = re.compile(r"(?im)^\s*worktree\s*=\s*\"?([^\"\n]+?)\"?\s*$")
 
@@ -85,7 +84,9 @@ class GitReader:
             UnreadableError: A repository cannot be read.
         """
         changes, space = effects.git.changes, self.workspace
-        gits = find_repositories(effects.git.repositories, changes, (space.before, space.after))
+        gits = find_repositories(
+            space.root, effects.git.repositories, changes, (space.before, space.after)
+        )
         notes = [
             *judge_pointers(space.root, changes, space.after),
             *judge_bare(effects.changes, space.after),
@@ -149,7 +150,8 @@ class GitReader:
             if before is None:
                 return refused(f"writes to {git}, which is no repository")
             return loss(f"removes the whole repository {git}")
-        if note := next(judge_worktrees(git, after, changes), None):
+        trees = space.before, space.after
+        if note := next(judge_worktrees(git, space.root, trees, changes), None):
             return note
         is_sha256 = _SHA256.search(after.read("config") or b"")
         view = CleanView(
@@ -161,9 +163,9 @@ class GitReader:
         self.views[git] = view
         view.make(after.read("shallow"))
         worktrees = [*self._worktrees(git, before, after, changes, view)]
-        blob_at = _BlobAt(space.after, view.object_format)
+        files = FilesAfter(space.after, view.object_format)
         follows = self.follows_remotes
-        return Repository(git, before, after, changes, worktrees, view, blob_at, follows)
+        return Repository(git, before, after, changes, worktrees, view, files, follows)
 
     def _worktrees(
         self,
@@ -174,15 +176,15 @@ class GitReader:
         view: CleanView,
     ) -> Iterator[Worktree]:
         space, sha = self.workspace, view.object_format
-        prefix = _prefix_of(git, after)
+        prefix = _prefix_of(git, before, after)
         yield Worktree("", before, after, WorktreeFiles(prefix, (), space.read, sha))
         places = {place_of(git, one.path).tree for one in changes}
         for tree in sorted(places - {""}):
             sides = [Side.of(one, f"{git}/{tree}", git) for one in (space.before, space.after)]
             pointers = [side.read("gitdir") for side in sides if side is not None]
             for pointer in filter(None, pointers[-1:]):
-                folder = os.path.dirname(pointer.decode(errors="surrogateescape").strip())
-                prefix = f"{os.path.relpath(folder, space.root)}/"
+                place = place_of_worktree(f"{git}/{tree}", pointer, space.root)
+                prefix = f"{os.path.dirname(place)}/"
                 files = WorktreeFiles(prefix, (), space.read, sha)
                 yield Worktree(prefix.rstrip("/"), sides[0], sides[1], files)
 
@@ -199,21 +201,6 @@ class GitReader:
         repository.view.claim(loose)
 
 
-@dataclass(frozen=True, slots=True)
-class _BlobAt:
-    """The name that git would give to a file of the workspace after the command."""
-
-    tree: Tree
-    object_format: str
-
-    def __call__(self, path: str) -> str:
-        try:
-            content = self.tree.read(path, _MOST_FILE_BYTES)
-        except UnreadableError:
-            return ""
-        return "" if content is None else blob_of(content, self.object_format)
-
-
 def _changes_anything(repositories: Sequence[Repository]) -> bool:
     """Whether any file changes that matters without the others.
 
@@ -228,14 +215,19 @@ def _changes_anything(repositories: Sequence[Repository]) -> bool:
     return any(kind is not None and kind not in unimportant for kind in changed)
 
 
-def _prefix_of(git: str, after: Side) -> str:
-    """How the paths begin that lie in the worktree of a repository."""
+def _prefix_of(git: str, before: Side | None, after: Side) -> str:
+    """How the paths begin that lie in the worktree of a repository.
+
+    git unsets the worktree of a submodule when it removes its folder.
+    """
     folder = git.removesuffix(GIT)
-    if folder == git:
-        config = (after.read("config") or b"").decode(errors="surrogateescape")
-        found = _WORKTREE.search(config)
-        folder = f"{os.path.normpath(os.path.join(git, found[1]))}/" if found else f"{git}/"
-    return folder
+    if folder != git:
+        return folder
+    for side in filter(None, (after, before)):
+        config = (side.read("config") or b"").decode(errors="surrogateescape")
+        if found := _WORKTREE.search(config):
+            return f"{os.path.normpath(os.path.join(git, found[1]))}/"
+    return f"{git}/"
 
 
 def _shown(note: GitNote) -> GitNote:

@@ -5,31 +5,35 @@ from dataclasses import dataclass, field
 
 from handrail.core.effects import Effect, GitNote
 from handrail.executors.git_effects.clean_view import CleanView, Query
-from handrail.executors.git_effects.commits import STASH, CommitQueries, tell_commits
+from handrail.executors.git_effects.commits import CommitQueries, tell_commits
 from handrail.executors.git_effects.index import (
     EMPTY,
     LIST_INDEX,
     Index,
+    Placed,
+    Staged,
     compare_with,
     parse_staged,
     shared_parts,
     tell_index,
 )
+from handrail.executors.git_effects.logs import LogQueries
 from handrail.executors.git_effects.names import FileKind, inside, kind_of, place_of
-from handrail.executors.git_effects.notes import change, count, loss, refused, setting, some
-from handrail.executors.git_effects.placed import (
-    Placed,
-    ask_for_placed,
-    commits_of,
-    not_of_files,
-    placed_in,
-    placed_newly,
-)
+from handrail.executors.git_effects.notes import change, refused, setting
+from handrail.executors.git_effects.placed import ContentQueries, ask_for_places, places_in
 from handrail.executors.git_effects.settings import LIST_SETTINGS, parse_settings, tell_settings
+from handrail.executors.git_effects.staged import StagedQueries
 from handrail.executors.git_effects.stash import StashQueries, stash_entries
 from handrail.executors.git_effects.states import put_aside, tell_states
-from handrail.executors.git_effects.trees import MOST_LOG_BYTES, Side, UnreadableError, short
-from handrail.executors.git_effects.worktree import BlobAt, WorktreeFiles, stored_in
+from handrail.executors.git_effects.tags import ask_for_targets, judge_targets
+from handrail.executors.git_effects.trees import (
+    PackedRef,
+    Side,
+    UnreadableError,
+    packed_refs,
+    short,
+)
+from handrail.executors.git_effects.worktree import FilesAfter, Worktree
 from handrail.executors.repository.index import is_plain
 
 _MOST_INDEX_BYTES = 64 << 20
@@ -40,30 +44,10 @@ Answers = Sequence[bytes | None]
 
 
 @dataclass(slots=True)
-class Worktree:
-    """HEAD, index and files of the repository itself, or of the further worktree `name`.
-
-    `copies` are the names of the index before and after in the view; empty where there is none.
-    """
-
-    name: str
-    before: Side | None
-    after: Side | None
-    files: WorktreeFiles
-    index_before: Index = EMPTY
-    index_after: Index = EMPTY
-    copies: tuple[str, str] = ("", "")
-
-    @property
-    def has_moved(self) -> bool:
-        return _tip(self.before) != _tip(self.after)
-
-
-@dataclass(slots=True)
 class Repository:
     """A repository at the path `git`, with the `changes` of its own files.
 
-    It is there after the command. `blob_at` tells what the workspace has at a path by then.
+    It is there after the command. The `files` are those of the workspace by then.
     `new_contents` are blobs that it gets and that no file of the workspace had before.
     """
 
@@ -73,7 +57,7 @@ class Repository:
     changes: Sequence[Effect]
     worktrees: Sequence[Worktree]
     view: CleanView
-    blob_at: BlobAt
+    files: FilesAfter
     follows_remotes: bool = False
     new_contents: set[str] = field(default_factory=set[str])
 
@@ -90,135 +74,120 @@ class Repository:
                 self._copy_index(one.before, f"index.{number}.before"),
                 self._copy_index(one.after, f"index.{number}.after"),
             )
-        indexes = [
-            [first.add(Query(LIST_INDEX, index_file=name)) if name else None for name in one.copies]
-            for one in self.worktrees
-        ]
+        indexes = [[*self._ask_for_index(one, first)] for one in self.worktrees]
         settings = [*self._ask_for_settings(first)]
-        tips = self.before.tips if self.before else set[str]()
-        kept = self.after.keeping.union(stash_entries(self.after))
+        packed = self._packed_refs()
+        targets = first.add(ask_for_targets(packed))
+        kept = self._kept
         old = [first.add(one.files.look_up(kept, one.files.old)) for one in self.worktrees]
         merged = [first.add(one.files.look_up_merged()) for one in self.worktrees]
-        known = [one.files.look_up(commits_of(tips), one.files.new) for one in self.worktrees]
-        answers, stored_new = self.view.ask(first.queries, before=known)
-        for one, (before, after) in zip(self.worktrees, indexes, strict=True):
-            one.index_before = _index(answers, before)
-            one.index_after = _index(answers, after)
-        notes: list[GitNote] = []
+        known = [ask_for_places(self._tips_before, one.files.new_names) for one in self.worktrees]
+        answers, places = self.view.ask(first.queries, before=known)
+        for one, numbers, known_places in zip(self.worktrees, indexes, places, strict=True):
+            (one.index_before, one.staged_before), (one.index_after, one.staged_after) = (
+                _index(answers, number) for number in numbers
+            )
+            one.known = places_in(known_places)
+        notes = [*judge_targets(packed, answers[targets])]
         for before, after in settings:
             notes += self._tell_settings(_settings(answers, before), _settings(answers, after))
-        notes += self._read_further(
-            _kinds(answers[kinds]), [{*stored_in(one)} for one in stored_new]
-        )
+        further, unstaged = self._read_further(_kinds(answers[kinds]))
+        notes += further
         for number, one in enumerate(self.worktrees):
             notes += one.files.compare(
                 one.index_before,
                 one.index_after,
-                stored_before=stored_new[number],
+                known=one.known,
                 stored_after=answers[old[number]],
                 merged=answers[merged[number]],
+                unstaged=unstaged[number],
             )
             if one.before and one.after and one.has_moved:
-                notes += one.files.tell_unstaged(one.index_before, one.index_after, self.blob_at)
+                notes += one.files.tell_unstaged(
+                    one.index_before, one.index_after, self.files.blob_at
+                )
         return [*notes, *self._tell_rest()]
 
-    def _read_further(self, kinds: dict[str, str], known: list[set[Placed]]) -> list[GitNote]:
-        """The second round: commits, stash and staged files.
+    @property
+    def _tips_before(self) -> set[str]:
+        return self.before.tips if self.before else set()
 
-        `known` is what commits had before at the changed paths of each worktree.
-        """
+    @property
+    def _kept(self) -> set[str]:
+        """The objects whose content is kept after the command, with that of all before them."""
+        return self.after.keeping.union(stash_entries(self.after))
+
+    def _read_further(self, kinds: dict[str, str]) -> tuple[list[GitNote], list[list[Placed]]]:
+        """The second round: commits, stash and contents; and what was staged and is lost."""
         further = _Round()
-        further_heads = [(one.before, one.after) for one in self.worktrees[1:]]
-        commits = CommitQueries(self.before, self.after, kinds, further_heads, self.follows_remotes)
+        heads = [(one.before, one.after) for one in self.worktrees[1:]]
+        commits = CommitQueries(self.before, self.after, kinds, heads, self.follows_remotes)
         about_commits = further.add_all(commits.queries)
         stash = StashQueries(self.before, self.after)
         about_stash = further.add_all(stash.queries)
-        staged = [self._ask_for_staged(one, further) for one in self.worktrees]
-        taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
-        placed = [
-            not_of_files(
-                placed_newly(one.index_before, one.index_after) - had, one.files, self.blob_at
-            )
-            for one, had in zip(self.worktrees, known, strict=True)
+        logs = LogQueries(
+            self.git, self.before, self.after, self.changes, heads, self.follows_remotes
+        )
+        about_logs = further.add_all(logs.queries)
+        staged = [
+            StagedQueries(one, self._tips_before, self._kept, self.files) for one in self.worktrees
         ]
-        about_placed = further.add_all(self._ask_for_placed(placed))
+        about_staged = [further.add_all(one.queries) for one in staged]
+        taken_in = further.add(Query(_KINDS_OF, self.view.taken_in))
+        contents = self._ask_about_contents()
+        about_contents = further.add_all(contents.queries)
         answers, _ = self.view.ask(further.queries)
         notes = [*tell_commits(commits, answers[about_commits])]
-        prefixes = [one.files.prefix for one in self.worktrees]
-        notes += stash.tell(answers[about_stash], self.blob_at, prefixes)
-        for one, (before, after) in zip(self.worktrees, staged, strict=True):
+        notes += stash.tell(answers[about_stash], self.files.blob_at, self.worktrees)
+        notes += logs.tell(answers[about_logs])
+        for one in self.worktrees:
             notes += tell_index(
                 one.index_before,
                 one.index_after,
-                {} if before is None else parse_staged(answers[before]),
-                {} if after is None else parse_staged(answers[after]),
+                one.staged_before,
+                one.staged_after,
                 has_moved=one.has_moved,
             )
         kinds = _kinds(answers[taken_in])
-        notes += self._tell_contents({one for one in kinds if kinds[one] == "blob"})
-        return [*notes, *self._tell_placed(placed, known, answers[about_placed])]
+        blobs = {one for one in kinds if kinds[one] == "blob"}
+        notes += contents.tell(blobs, answers[about_contents])
+        self.new_contents = contents.new_contents
+        return notes, [
+            [*one.lost(answers[about])] for one, about in zip(staged, about_staged, strict=True)
+        ]
 
-    def _ask_for_placed(self, placed: list[set[Placed]]) -> Iterator[Query]:
-        """What commits had at the names that an index has newly, then what new commits have."""
-        old = commits_of(self.before.tips if self.before else ())
-        for one, places in zip(self.worktrees, placed, strict=True):
-            yield one.files.look_up(old, {one.files.prefix + name: "" for name, _ in places})
+    def _ask_about_contents(self) -> ContentQueries:
         tips = set[str](), set[str]()
         for one in self.worktrees:
             for ends, side in zip(tips, (one.before, one.after), strict=True):
                 if side is not None:
                     ends.update(side.tips, stash_entries(side), put_aside(side))
+        old, new = tips
         # What a remote has is not the command's.
-        yield ask_for_placed(set() if self.follows_remotes else tips[1] - tips[0], tips[0])
+        new = set[str]() if self.follows_remotes else new - old
+        return ContentQueries(self.worktrees, new, old, self._tips_before, self.files)
 
-    def _tell_placed(
-        self, placed: list[set[Placed]], known: list[set[Placed]], answers: Answers
-    ) -> Iterator[GitNote]:
-        """Contents that no file and no commit had at their path, and that would be known there."""
-        *stored, committed = answers
-        strange = placed_in(committed)
-        for one, had in zip(self.worktrees, known, strict=True):
-            staged = [*one.index_before.entries.items(), *one.index_after.entries.items()]
-            strange -= had | {(name, entry.blob) for name, entry in staged}
-            strange = not_of_files(strange, one.files, self.blob_at)
-        for places, answer in zip(placed, stored, strict=True):
-            strange |= places - {*stored_in(answer)}
-        untold = sorted(name for name, blob in strange if blob not in self.new_contents)
-        self.new_contents |= {blob for _, blob in strange}
-        if untold:
-            told = (
-                f"{count(len(untold), 'content')} for a path where no file had it: {some(untold)}"
-            )
-            yield change(f"stores {told}")
+    def _ask_for_index(
+        self, one: Worktree, asked: "_Round"
+    ) -> Iterator[tuple[int | None, int | None]]:
+        """List the index before and after, and compare it with the commit of its time."""
+        for name, tip in zip(one.copies, one.tips, strict=True):
+            if name:
+                listed = asked.add(Query(LIST_INDEX, index_file=name))
+                yield listed, asked.add(compare_with(tip or self.view.empty_tree, name))
+            else:
+                yield None, None
 
-    def _tell_contents(self, blobs: set[str]) -> Iterator[GitNote]:
-        """New blobs, of which those are told that no diff of a file shows."""
-        for one in self.worktrees:
-            blobs -= one.files.had_before(blobs, one.index_after, self.blob_at)
-        self.new_contents = blobs
-        untold = blobs.difference(*(one.files.new.values() for one in self.worktrees))
-        if untold:
-            names = {
-                entry.blob: name
-                for one in self.worktrees
-                for name, entry in one.index_after.entries.items()
-                if entry.blob in untold
-            }
-            told = sorted(names.get(blob, short(blob)) for blob in untold)
-            number = count(len(untold), "content")
-            yield change(f"stores {number} that no file of the folder has: {some(told)}")
-
-    def _ask_for_staged(self, one: Worktree, asked: "_Round") -> list[int | None]:
-        """Compare the index before and after with the commit of its time."""
-        return [
-            asked.add(compare_with(_tip(side) or self.view.empty_tree, name)) if name else None
-            for side, name in zip((one.before, one.after), one.copies, strict=True)
-        ]
+    def _packed_refs(self) -> list[PackedRef]:
+        """All of them, if any has changed."""
+        path = f"{self.git}/packed-refs"
+        is_changed = any(one.path == path for one in self.changes)
+        return packed_refs(self.after.tree, self.git) if is_changed else []
 
     def _tips(self) -> bytes:
         tips = self.after.tips | (self.before.tips if self.before else set[str]())
         for one in self.worktrees:
-            tips |= {tip for side in (one.before, one.after) if (tip := _tip(side))}
+            tips |= {*filter(None, one.tips)}
         return "".join(f"{tip}\n" for tip in sorted(tips)).encode()
 
     def _copy_index(self, side: Side | None, name: str) -> str:
@@ -272,9 +241,6 @@ class Repository:
             yield setting("changes which files are ignored, or left out of the folder")
         if FileKind.SHALLOW in kinds:
             yield setting("changes where the history is cut off (shallow)")
-        if erased := self._erased_log_rows():
-            rows = count(erased, "entry", "entries")
-            yield loss(f"erases {rows} of the reflog, by which lost commits are found again")
 
     def _is_index_plain(self) -> bool:
         """Whether the caches of each changed index are left out when it is applied."""
@@ -288,27 +254,6 @@ class Repository:
             content is None or (name.endswith("index") and is_plain(content))
             for name, content in contents
         )
-
-    def _erased_log_rows(self) -> int:
-        """Rows that are gone of logs whose refs stay."""
-        if self.before is None:
-            return 0
-        refs = self.before.refs.keys() & self.after.refs.keys()
-        if self.before.refs.get(STASH) != self.after.refs.get(STASH):
-            refs.discard(STASH)
-        staying = {f"logs/{name}" for name in ("HEAD", *refs)}
-        trees = {place_of(self.git, one.path).tree for one in self.changes} - {""}
-        staying |= {f"{tree}/logs/HEAD" for tree in trees if self.after.has(f"{tree}/HEAD")}
-        gone = 0
-        for one in self.changes:
-            name = inside(self.git, one.path)
-            if name in staying:
-                rows = [
-                    (side.read(name, MOST_LOG_BYTES) or b"").split(b"\n")
-                    for side in (self.before, self.after)
-                ]
-                gone += len(set(rows[0]) - set(rows[1]))
-        return gone
 
 
 class _Round:
@@ -327,12 +272,13 @@ class _Round:
         return slice(start, len(self.queries))
 
 
-def _tip(side: Side | None) -> str:
-    return side.tip if side is not None else ""
-
-
-def _index(answers: Answers, number: int | None) -> Index:
-    return EMPTY if number is None else Index.parse(answers[number])
+def _index(
+    answers: Answers, numbers: tuple[int | None, int | None]
+) -> tuple[Index, dict[str, Staged]]:
+    listed, compared = numbers
+    if listed is None or compared is None:
+        return EMPTY, {}
+    return Index.parse(answers[listed]), parse_staged(answers[compared])
 
 
 def _settings(answers: Answers, number: int | None) -> list[tuple[str, str | None]]:

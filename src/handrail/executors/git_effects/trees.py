@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 MOST_REF_BYTES = 4_096
 MOST_PACKED_BYTES = 32 << 20
@@ -12,6 +12,8 @@ MOST_LOG_BYTES = 32 << 20
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _SYMBOLIC = "ref: "
 _BRANCHES = "refs/heads/"
+_TAGS = "refs/tags/"
+_PACKED_HEADER = "# pack-refs with:"
 _BYTES = ("utf-8", "surrogateescape")
 # A stash is told by its entries, a bisect as such.
 _PASSING = ("refs/stash", "refs/bisect/")
@@ -23,6 +25,18 @@ class UnreadableError(Exception):
 
 class UnsoundError(UnreadableError):
     """A command has made something that git must not get."""
+
+
+class PackedRef(NamedTuple):
+    """A ref in packed-refs; `target` is the object behind a tag.
+
+    A ref is its own target where the file says that all tags have one. The target is empty where
+    git looks at the ref itself.
+    """
+
+    name: str
+    value: str
+    target: str
 
 
 class Tree(Protocol):
@@ -41,6 +55,10 @@ class Tree(Protocol):
         ...
 
     def is_folder(self, path: str) -> bool: ...
+
+    def is_executable(self, path: str) -> bool:
+        """Whether there is a file that may be run."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +124,10 @@ def short(name: str) -> str:
 
 
 def _refs(tree: Tree, git: str) -> dict[str, str]:
-    return dict(_packed(tree, git)) | dict(_loose(tree, git))
+    return {one.name: one.value for one in packed_refs(tree, git)} | dict(_loose(tree, git))
 
 
-def _packed(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
+def packed_refs(tree: Tree, git: str) -> list[PackedRef]:
     """The rows as git writes them, in order: it searches for a name, and takes the first it meets.
 
     Raises:
@@ -117,15 +135,23 @@ def _packed(tree: Tree, git: str) -> Iterator[tuple[str, str]]:
     """
     path = f"{git}/packed-refs"
     content = tree.read(path, MOST_PACKED_BYTES) or b""
+    rows = content.decode(errors="surrogateescape").removesuffix("\n").split("\n")
+    traits = rows.pop(0).split(" ") if rows[0].startswith(_PACKED_HEADER) else []
+    refs: list[PackedRef] = []
     last = ""
-    for row in content.decode(errors="surrogateescape").removesuffix("\n").split("\n"):
-        if not row or row.startswith("# ") or (row[0] == "^" and _ID.fullmatch(row[1:])):
+    for row in filter(None, rows):
+        if last and row[0] == "^" and _ID.fullmatch(row[1:]):
+            refs[-1] = refs[-1]._replace(target=row[1:])
+            last = ""
             continue
         value, _, name = row.partition(" ")
+        last = refs[-1].name if refs else ""
         if not (_ID.fullmatch(value) and last.encode(*_BYTES) < name.encode(*_BYTES)):
             raise UnreadableError(f"{path} is not as git writes it")
+        is_plain = "fully-peeled" in traits or ("peeled" in traits and name.startswith(_TAGS))
+        refs.append(PackedRef(name, value, value if is_plain else ""))
         last = name
-        yield name, value
+    return refs
 
 
 def _loose(tree: Tree, git: str) -> Iterator[tuple[str, str]]:

@@ -1,15 +1,15 @@
 """The files of a worktree that a command changed, compared with what git has of them."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from handrail.core.effects import Effect, GitNote
 from handrail.core.files import EntryKind
 from handrail.executors.git_effects.clean_view import Query
-from handrail.executors.git_effects.index import Index
+from handrail.executors.git_effects.index import EMPTY, PROGRAM, Index, Placed, Staged
 from handrail.executors.git_effects.notes import change, count, loss, some
-from handrail.executors.git_effects.trees import UnreadableError
+from handrail.executors.git_effects.trees import Side, Tree, UnreadableError
 
 # Older history than this is taken for lost.
 _MOST_COMMITS = 20_000
@@ -19,14 +19,29 @@ _LOOK_UP = (
 )
 _EXISTING = ("cat-file", "--batch-check=%(objectname)")
 _NOTHING = ("version",)
-_PROGRAM = "100755"
 _MOST_COMPARED = 200
+_MOST_FILE_BYTES = 64 << 20
 _MOST_LOOKED_AT = 5_000
 
 # The contents of a file before and after; None where there is none, or too much of it.
 ReadBoth = Callable[[Effect], tuple[bytes | None, bytes | None]]
 # The blob that the workspace has at a path after the command; empty where there is no file.
 BlobAt = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesAfter:
+    """The files of the workspace after the command."""
+
+    tree: Tree
+    object_format: str
+
+    def blob_at(self, path: str) -> str:
+        try:
+            content = self.tree.read(path, _MOST_FILE_BYTES)
+        except UnreadableError:
+            return ""
+        return "" if content is None else blob_of(content, self.object_format)
 
 
 @dataclass(slots=True)
@@ -52,6 +67,11 @@ class WorktreeFiles:
             if after is not None:
                 self.new[one.path] = blob_of(after, self.object_format)
 
+    @property
+    def new_names(self) -> list[str]:
+        """The paths that have new contents, as git has them."""
+        return [path.removeprefix(self.prefix) for path in self.new]
+
     def look_up(self, tips: Iterable[str], contents: Mapping[str, str]) -> Query:
         """Ask which contents these commits, and those before them, have at the changed paths.
 
@@ -59,27 +79,28 @@ class WorktreeFiles:
         """
         names = [path.removeprefix(self.prefix) for path in contents]
         rows = [*sorted(tips), "--", *(name for name in names if "\n" not in name)]
-        return Query(_LOOK_UP if names else _NOTHING, _lines(rows))
+        return Query(_LOOK_UP if names else _NOTHING, input_of(rows))
 
     def look_up_merged(self) -> Query:
         """Ask which of the old contents exist; git stores files with marks of conflicts."""
-        return Query(_EXISTING, _lines(self.old.values()))
+        return Query(_EXISTING, input_of(self.old.values()))
 
     def compare(
         self,
         before: Index,
         after: Index,
         *,
-        stored_before: bytes | None,
+        known: Collection[Placed],
         stored_after: bytes | None,
         merged: bytes | None,
+        unstaged: Collection[Placed],
     ) -> Iterator[GitNote]:
-        """Sort the files, and tell about them; the answers say what commits have of them."""
+        """Sort the files, and tell about them.
+
+        Commits had the contents `known` there before; the answers say what they have afterwards.
+        The index has lost the contents `unstaged`.
+        """
         written = {*(merged or b"").decode().split("\n")}
-        known = {
-            *stored_in(stored_before),
-            *((name, one.blob) for name, one in before.entries.items()),
-        }
         kept = {blob for _, blob in stored_in(stored_after)}
         kept.update(self.new.values())
         lost: list[str] = []
@@ -100,11 +121,18 @@ class WorktreeFiles:
             if is_as_git:
                 self.as_git.add(one.path)
                 is_without_content = one.after is None or _is_folder(one)
-                is_known = (name, self.new.get(one.path, "")) in known and not one.makes_executable
+                place = Placed(name, after.mode_of(name), self.new.get(one.path, ""))
+                is_known = (place in known or before.has(place)) and not one.makes_executable
                 if is_without_content or is_known:
                     self.known.add(one.path)
                 if not _is_folder(one):
                     told.append(f"{one.path} ({one.kind})")
+        told_lost = {self.old.get(path) for path in lost}
+        lost += [
+            f"{self.prefix}{one.name} as it is staged"
+            for one in unstaged
+            if one.blob not in told_lost
+        ]
         if lost:
             number = count(len(lost), "file")
             yield loss(f"the content of {number} is kept nowhere and would be lost: {some(lost)}")
@@ -154,7 +182,7 @@ class WorktreeFiles:
         if one.after is None:
             is_left_out = entry is None or entry.is_overlooked
             return is_left_out and is_kept
-        is_program = entry is not None and entry.mode == _PROGRAM
+        is_program = entry is not None and entry.mode == PROGRAM
         return (
             entry is not None
             and entry.blob == self.new.get(one.path)
@@ -181,5 +209,41 @@ def stored_in(answer: bytes | None) -> Iterator[tuple[str, str]]:
             yield path, name
 
 
-def _lines(names: Iterable[str]) -> bytes:
+def input_of(names: Iterable[str]) -> bytes:
+    """One name in each line."""
     return "".join(f"{name}\n" for name in names).encode(errors="surrogateescape")
+
+
+@dataclass(slots=True)
+class Worktree:
+    """HEAD, index and files of the repository itself, or of the further worktree `name`.
+
+    `copies` are the names of the index before and after in the view; empty where there is none.
+    What is `staged` has words and a blob for each file. Commits had `known` contents before.
+    """
+
+    name: str
+    before: Side | None
+    after: Side | None
+    files: WorktreeFiles
+    index_before: Index = EMPTY
+    index_after: Index = EMPTY
+    copies: tuple[str, str] = ("", "")
+    staged_before: Mapping[str, Staged] = field(default_factory=dict[str, Staged])
+    staged_after: Mapping[str, Staged] = field(default_factory=dict[str, Staged])
+    known: Set[Placed] = frozenset()
+
+    @property
+    def tips(self) -> tuple[str, str]:
+        """The commits of HEAD before and after; empty where there is none."""
+        before, after = (side.tip if side is not None else "" for side in (self.before, self.after))
+        return before, after
+
+    @property
+    def has_moved(self) -> bool:
+        before, after = self.tips
+        return before != after
+
+    def staged_at(self, name: str) -> str:
+        """The blob that the index has there after the command; empty where it has none."""
+        return self.index_after.entries[name].blob if name in self.index_after.entries else ""

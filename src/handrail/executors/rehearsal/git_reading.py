@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handrail.core.box import Profile
-from handrail.core.effects import Effects, GitEffects
+from handrail.core.effects import Effects
 from handrail.core.outcome import CommandOutcome, Ending
 from handrail.core.stage import Stage
 from handrail.executors.commands.executor import CommandExecutor
@@ -67,7 +67,7 @@ class GitEffectsReader:
             return self._read(effects, lower_fd, upper_fd, follows_remotes=follows_remotes)
         if not _deletes_files(effects):
             return ReadEffects(effects)
-        asked = replace(effects, git=GitEffects(repositories=(GIT,)))
+        asked = replace(effects, git=replace(effects.git, repositories=(GIT,)))
         looked = self._read(asked, lower_fd, upper_fd)
         return ReadEffects(effects) if looked.why_not else looked
 

@@ -45,6 +45,10 @@ class FolderTree:
         found = self._stat(path)
         return found is not None and stat.S_ISDIR(found.st_mode)
 
+    def is_executable(self, path: str) -> bool:
+        found = self._stat(path)
+        return found is not None and stat.S_ISREG(found.st_mode) and bool(found.st_mode & 0o111)
+
     def copy(self, path: str, place: Path) -> None:
         source = self._open(path)
         if source is None:
@@ -133,6 +137,12 @@ class LayeredTree:
             return self._lower.is_folder(path)
         after = self._changes[path]
         return after is not None and after.kind is EntryKind.DIRECTORY
+
+    def is_executable(self, path: str) -> bool:
+        if path not in self._changes:
+            return self._lower.is_executable(path)
+        after = self._changes[path]
+        return after is not None and after.is_executable
 
     def copy(self, path: str, place: Path) -> None:
         self._upper.copy(path, place)
