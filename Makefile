@@ -45,8 +45,9 @@ bench: $(VENV)/dev.stamp ## Measure the speed; ONLY=name measures one
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m benchmarks $(ONLY)
 
-soak: $(VENV)/dev.stamp ## Load, kill and check the books; MINUTES=60
+soak: $(VENV)/dev.stamp ## Load, kill and check the books, then every kill point; MINUTES=60
 	@$(BIN)/python -m benchmarks.soak --minutes $(or $(MINUTES),60)
+	@HANDRAIL_ALL_POINTS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal -m points
 
 reference: $(VENV)/dev.stamp ## Generate the reference from the code
 	@$(BIN)/python -m scripts.reference

@@ -41,7 +41,7 @@ LEAST_CAUGHT_BLIND = 0.8
 LEAST_CAUGHT_BY_BOTH = 0.95
 MOST_ALARMS = 0.01
 
-# A reader takes some 40 ms for a window, and there are hundreds: `make soak` reads them all.
+# A reader takes some 40 ms for a window, and there are hundreds. HANDRAIL_ALL_POINTS=1 reads all.
 EVERY = 1 if ALL_POINTS else 5
 
 Row = dict[str, Any]
