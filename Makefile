@@ -8,7 +8,7 @@ WORKERS := 4
 # Without it every process of the tests compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run memory test quick check format bench soak reference pictures lock clean help
+.PHONY: run memory test quick changed check format bench soak reference pictures lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
@@ -30,6 +30,10 @@ quick: $(VENV)/dev.stamp ## Run the tests that take no time; FILES= as above
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/build_console.py
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" $(FILES)
+
+changed: $(VENV)/dev.stamp ## Run the tests that mirror your changes; BASE=main since that commit
+	@found=$$($(BIN)/python scripts/changed_tests.py $(BASE)) && \
+		$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" $$found
 
 check: $(VENV)/dev.stamp ## Format, lint, types and generated pages
 	@$(BIN)/ruff format --check

@@ -131,8 +131,13 @@ PRINTS_A_SECRET = {
 
 
 def commands(group: TyperGroup, way: tuple[str, ...] = ()) -> Generator[str]:
-    """Every command that can be run, groups that do something by themselves included."""
+    """Every command that can be run, groups that do something by themselves included.
+
+    A hidden one is another name of its group.
+    """
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         here = (*way, name)
         if not isinstance(command, TyperGroup) or command.invoke_without_command:
             yield " ".join(here)

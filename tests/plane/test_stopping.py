@@ -521,14 +521,24 @@ async def test_nothing_enters_by_a_stopped_session_but_an_earlier_call_is_still_
 
     again = await services.executor.propose(a_read(household, "earlier"), household.agent)
     for new in (a_read(household, "new"), a_write(household, "newer")):
-        for asker in (household.agent, household.user):
-            with pytest.raises(Conflict, match=r"^session 'session-1' has been stopped$"):
-                await services.executor.propose(new, asker)
+        with pytest.raises(Conflict, match=r"^session 'session-1' has been stopped$"):
+            await services.executor.propose(new, household.agent)
 
     assert (again.id, again.error) == (earlier.id, "ada stopped this session")
     assert await state_of(store, household) == before
     elsewhere = a_read(household, "new", session_id="session-2")
     assert (await services.executor.propose(elsewhere, household.agent)).status is Status.APPROVED
+
+
+async def test_a_persons_own_call_enters_a_stopped_session(
+    services: Services, household: Household
+) -> None:
+    await waiting_read(services, household)
+    await stop(services, household)
+
+    own = await services.executor.propose(a_read(household, "own"), household.user)
+
+    assert own.status is Status.APPROVED
 
 
 async def test_a_stopped_session_stays_stopped_after_a_restart(

@@ -5,6 +5,7 @@ them. So the driver that owns the file is the only one that ever touches it.
 """
 
 import io
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def _run_steps(database: SqliteFile, version: str | None) -> None:
         raise
 
 
+@cache
 def steps_as_sql(dialect: str, version: str | None, until: str = HEAD) -> str:
     """Every step from `version` to `until`, as one script."""
     # Alembic takes a third of a second to load and is needed once in many starts.

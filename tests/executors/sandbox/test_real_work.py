@@ -77,7 +77,7 @@ def make_environment(root: Path, python: Path) -> None:
 async def test_this_projects_own_tests_pass(executor: CommandExecutor, root: Path) -> None:
     shutil.copytree(PROJECT / "src", root / "src")
     (root / "tests").mkdir()
-    for name in ("pyproject.toml", "tests/conftest.py"):
+    for name in ("pyproject.toml", "tests/conftest.py", "tests/selection.py"):
         shutil.copy(PROJECT / name, root / name)
     for name in ("core/test_box.py", "core/test_pattern.py", "store/test_audit_key.py"):
         (root / "tests" / name).parent.mkdir(exist_ok=True)
