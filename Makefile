@@ -23,7 +23,7 @@ memory: $(VENV)/memory.stamp ## Set up recall of memories by meaning
 test: $(VENV)/dev.stamp ## Set up and run every test; FILES=tests/client runs some
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python scripts/build_console.py
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-profile ci \
+	@$(BIN)/python scripts/run_tests.py -n $(WORKERS) --dist worksteal --hypothesis-profile ci \
 		--durations 15 --durations-min 10 $(FILES)
 
 quick: $(VENV)/dev.stamp ## Run the tests that take no time; FILES= as above

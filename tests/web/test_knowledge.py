@@ -31,6 +31,8 @@ async def test_a_memory_is_found_shown_and_forgotten_after_a_second_look(
     await expect(rows).to_have_count(1)
     await page.get_by_role("button", name="Delete…").click()
     await page.get_by_role("button", name="Delete", exact=True).click()
+    # Nothing can be typed beside the dialog while it is open.
+    await expect(rows).to_have_count(0)
     await page.get_by_role("searchbox").fill("")
 
     await expect(rows).to_contain_text(["coffee"])

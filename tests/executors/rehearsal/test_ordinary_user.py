@@ -9,6 +9,7 @@ import pytest
 from tests.executors.rehearsal.another_user import GROUP, USER, start
 from tests.executors.rehearsal.programs import ACCOUNTS
 from tests.executors.rehearsal.test_attributes import ACCESS, access_list, give
+from tests.selection import ALL_POINTS
 
 OTHER_USER = OTHER_GROUP = 64_322
 HERE = Path(__file__).parent
@@ -16,8 +17,10 @@ HERE = Path(__file__).parent
 pytest_plugins = ("tests.executors.rehearsal.fixtures",)
 
 
+# Here two cases of each test, and in a soak all.
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.points(1)
+@pytest.mark.timeout(3_600 if ALL_POINTS else 600)
 def test_the_tests_of_rehearsals_pass_for_an_ordinary_user(interpreter: str, place: Path) -> None:
     tests = [str(path) for path in HERE.glob("test_*.py") if path != Path(__file__)]
     options = ["-q", "-p", "no:cacheprovider", f"--rootdir={HERE.parents[2]}"]
@@ -26,7 +29,7 @@ def test_the_tests_of_rehearsals_pass_for_an_ordinary_user(interpreter: str, pla
     options += ["-k", f"not {ACCOUNTS[0]}", "-m", "not slow"]
     words = [interpreter, "-m", "pytest", *options, *tests]
 
-    run = start(words, HERE.parents[2], HANDRAIL_MOST_CASES="2")
+    run = start(words, HERE.parents[2], HANDRAIL_MOST_CASES="0" if ALL_POINTS else "2")
 
     assert run.returncode == 0, run.stdout
     assert " passed" in run.stdout
