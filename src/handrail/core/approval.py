@@ -178,7 +178,7 @@ class Approval:
 
     @property
     def beyond_session(self) -> bool:
-        """Whether no answer for a whole session covers it."""
+        """True if an answer for the whole session does not cover the call."""
         return self.reaches_out or self.reserved
 
     @property

@@ -46,7 +46,7 @@ class DraftStep:
 
     @property
     def is_call(self) -> bool:
-        """Whether a call made it, and not a program that a person has started."""
+        """True if a call made the step, and False if a draft program did."""
         return not self.call.startswith(PROGRAM_RUN)
 
     def with_program(

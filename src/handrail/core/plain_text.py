@@ -8,7 +8,7 @@ _SCRIPT = b"#!"
 
 
 def is_plain_text(content: bytes) -> bool:
-    """Whether it is a small text that names no program to run it."""
+    """True for a small text file without a `#!` line."""
     if len(content) > MOST_BYTES or content.startswith(_SCRIPT):
         return False
     try:

@@ -57,7 +57,7 @@ class Assessment:
 
     @property
     def beyond_session(self) -> bool:
-        """Whether no answer for a whole session covers it."""
+        """True if an answer for the whole session does not cover the call."""
         return self.verdict.plan.reaches_out or self.tool.reserved
 
     @property

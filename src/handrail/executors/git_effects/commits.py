@@ -266,7 +266,7 @@ def _tell_kept(asked: CommitQueries, move: Move, words: str) -> GitNote:
 
 
 def parse_lost(answer: str) -> list[str]:
-    """What LIST_LOST prints, for people."""
+    """Each commit that `LIST_LOST` prints, as a card names it."""
     rows = (row.partition(" ") for row in answer.split("\n") if row)
     return [f"{brief} {quoted(subject)}" for brief, _, subject in rows]
 

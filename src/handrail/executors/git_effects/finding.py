@@ -98,7 +98,7 @@ def judge_bare(changes: Iterable[Effect], after: Tree) -> Iterator[GitNote]:
 
 
 def _is_there(path: str, after: Tree) -> bool:
-    """Whether there is a folder, or anything that git could take for one."""
+    """True for a folder, and for a file that git could follow to one."""
     try:
         return after.is_folder(path) or after.read(path, _MOST_POINTER_BYTES) is not None
     except UnreadableError:

@@ -113,7 +113,7 @@ def compare_with(tree: str, index: str) -> Query:
 
 
 def parse_staged(compared: bytes | None) -> dict[str, Staged]:
-    """What compare_with asks for."""
+    """Parse the answer to `compare_with`."""
     if compared is None:
         raise UnreadableError("git cannot compare the index with the current commit")
     rows = compared.decode(errors="surrogateescape").split("\0")

@@ -57,7 +57,7 @@ class Tree(Protocol):
     def is_folder(self, path: str) -> bool: ...
 
     def is_executable(self, path: str) -> bool:
-        """Whether there is a file that may be run."""
+        """True if the path is an executable file."""
         ...
 
 
